@@ -1,0 +1,1 @@
+//! One space at one host: events in, effects out.

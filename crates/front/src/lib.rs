@@ -1,0 +1,1 @@
+//! Sockets: upgrade, handshake, framing, byte and rate counting, heartbeats, drain.

@@ -1,0 +1,2 @@
+//! The binary: configuration, HTTP, metrics, commands.
+fn main() {}

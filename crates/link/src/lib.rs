@@ -1,0 +1,1 @@
+//! Front-end to worker and back.

@@ -1,0 +1,1 @@
+//! Part 05 §2–§8 and the texts of part 04.

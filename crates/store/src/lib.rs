@@ -1,0 +1,1 @@
+//! Where entries live: one trait, one conformance suite, SQLite behind it.
