@@ -31,6 +31,15 @@ pub fn decode(text: &str) -> Result<Vec<u8>, Base64UrlError> {
         .map_err(|_| Base64UrlError::Malformed)
 }
 
+/// Whether `text` is `characters` characters of base64url's alphabet. Some such texts decode to
+/// nothing: where the protocol counts characters, it doesn't decode.
+pub fn is_base64url(text: &str, characters: usize) -> bool {
+    text.len() == characters
+        && text
+            .bytes()
+            .all(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'_'))
+}
+
 /// As [`decode`], for a text of exactly `LENGTH` bytes.
 pub fn decode_exact<const LENGTH: usize>(text: &str) -> Result<[u8; LENGTH], Base64UrlError> {
     let found = BASE64URL_NOPAD

@@ -33,3 +33,16 @@ pub(crate) fn string<'a>(of: &'a Value, name: &str) -> &'a str {
         .as_str()
         .unwrap_or_else(|| panic!("{name} is no string in {of}"))
 }
+
+/// A vector's JSON value as this crate reads it.
+#[allow(dead_code, reason = "not every test binary uses it")]
+pub(crate) fn read(value: &Value) -> minca_record::json::Value {
+    let text = serde_json::to_vec(value).expect("a JSON text");
+    minca_record::json::read(&text, minca_record::json::MESSAGE_DEPTH).expect("a JSON value")
+}
+
+/// A member that is a content id.
+#[allow(dead_code, reason = "not every test binary uses it")]
+pub(crate) fn id(of: &Value, name: &str) -> minca_record::content_id::ContentId {
+    string(of, name).parse().expect("a content id")
+}
