@@ -1,5 +1,7 @@
 //! Items: what sync compares (05 §2).
 
+use minca_record::{content_id::ContentId, time::item_timestamp};
+
 /// One kept version as sync sees it (05 §2). Items are ordered by `timestamp`,
 /// then by the bytes of `id`; two with both equal are one item.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -9,4 +11,14 @@ pub struct Item {
     pub timestamp: u64,
     /// The digest inside the version's content id.
     pub id: [u8; 32],
+}
+
+impl Item {
+    /// The item of the version with this `createdAt` and id.
+    pub fn of_version(created_at: &str, id: &ContentId) -> Self {
+        Self {
+            timestamp: item_timestamp(created_at),
+            id: *id.digest(),
+        }
+    }
 }

@@ -123,6 +123,15 @@ fn fingerprints_order_and_bounds_are_as_given() {
         assert_eq!(Bound::between(&item("last"), &item("next")), bound);
         assert!(bound.is_after(&item("last")) && !bound.is_after(&item("next")));
     }
+
+    let cases = small["itemsOfVersions"].as_array().unwrap();
+    assert_eq!(cases.len(), 4);
+    for case in cases {
+        let version = ContentId::parse(text(&case["id"])).unwrap();
+        let item = Item::of_version(text(&case["createdAt"]), &version);
+        assert_eq!(item.timestamp, case["item"][0], "{}", case["createdAt"]);
+        assert_eq!(item.id, id(&case["item"][1]));
+    }
 }
 
 #[test]

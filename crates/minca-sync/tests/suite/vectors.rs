@@ -1,6 +1,6 @@
 //! The vector files, and the formulas they are written with.
 
-use minca_record::{base64url, hash::sha256, hex};
+use minca_record::{base64url, content_id::ContentId, hash::sha256, hex};
 use minca_sync::item::Item;
 use serde_json::Value;
 
@@ -75,4 +75,93 @@ fn span_id(span: &Value, i: u64) -> [u8; 32] {
         id[..same as usize].copy_from_slice(&shared[..same as usize]);
     }
     id
+}
+
+/// The JSON text that a value with formulas stands for (`formulas.messages` of
+/// sync.json).
+pub(crate) fn expand(value: &Value) -> String {
+    expand_at(value, None)
+}
+
+/// `files.raw` of sync.json.
+pub(crate) fn raw() -> Vec<u8> {
+    content("raw", 300_000)
+}
+
+/// `content(label, n)` of sync.json.
+pub(crate) fn content(label: &str, length: usize) -> Vec<u8> {
+    let mut bytes: Vec<u8> = (0..length.div_ceil(32))
+        .flat_map(|i| sha256(format!("{label}|{i}").as_bytes()))
+        .collect();
+    bytes.truncate(length);
+    bytes
+}
+
+fn expand_at(value: &Value, i: Option<u64>) -> String {
+    let fill = |text: &str| match i {
+        Some(i) => text.replace("<i>", &i.to_string()),
+        None => text.to_owned(),
+    };
+    let quote = |text: &str| Value::from(text).to_string();
+    match value {
+        Value::String(text) => quote(&fill(text)),
+        Value::Array(entries) => {
+            let entries: Vec<String> = entries
+                .iter()
+                .flat_map(|entry| entries_of(entry, i))
+                .collect();
+            format!("[{}]", entries.join(","))
+        }
+        Value::Object(members) => {
+            if let Some(json) = members.get("$json") {
+                text(json).to_owned()
+            } else if members.contains_key("$list") || members.contains_key("$ids") {
+                format!("[{}]", entries_of(value, i).join(","))
+            } else if let Some(count) = members.get("$object") {
+                let members: Vec<String> = (0..count.as_u64().unwrap())
+                    .map(|i| {
+                        let name = text(&value["name"]).replace("<i>", &i.to_string());
+                        format!("{}:{}", quote(&name), expand_at(&value["value"], Some(i)))
+                    })
+                    .collect();
+                format!("{{{}}}", members.join(","))
+            } else if let Some(length) = members.get("$base64url") {
+                let mut bytes = from_hex(text(&value["start"]));
+                bytes.resize(length.as_u64().unwrap() as usize, 0);
+                quote(&base64url::encode(&bytes))
+            } else if let Some(range) = members.get("$bytes") {
+                let edge = |at: usize| range[at].as_u64().unwrap() as usize;
+                quote(&base64url::encode(&raw()[edge(0)..edge(1)]))
+            } else {
+                let members: Vec<String> = members
+                    .iter()
+                    .map(|(name, value)| format!("{}:{}", quote(name), expand_at(value, i)))
+                    .collect();
+                format!("{{{}}}", members.join(","))
+            }
+        }
+        other => other.to_string(),
+    }
+}
+
+fn entries_of(entry: &Value, i: Option<u64>) -> Vec<String> {
+    if let Some(count) = entry.get("$list") {
+        let count = count.as_u64().unwrap();
+        return (0..count)
+            .map(|i| expand_at(&entry["item"], Some(i)))
+            .collect();
+    }
+    if let Some(count) = entry.get("$ids") {
+        let count = count.as_u64().unwrap();
+        let of = text(&entry["of"]);
+        return (0..count)
+            .map(|i| {
+                format!(
+                    "\"{}\"",
+                    ContentId::of(of.replace("<i>", &i.to_string()).as_bytes())
+                )
+            })
+            .collect();
+    }
+    vec![expand_at(entry, i)]
 }
