@@ -46,3 +46,11 @@ pub(crate) fn read(value: &Value) -> minca_record::json::Value {
 pub(crate) fn id(of: &Value, name: &str) -> minca_record::content_id::ContentId {
     string(of, name).parse().expect("a content id")
 }
+
+/// A vector's JSON object as this crate reads it.
+#[allow(dead_code, reason = "not every test binary uses it")]
+pub(crate) fn our_object(value: &Value) -> minca_record::json::Object {
+    read(value)
+        .into_object()
+        .unwrap_or_else(|| panic!("no object: {value}"))
+}
