@@ -2,15 +2,18 @@
 
 pub mod base64url;
 pub mod command;
+pub mod constitution;
 pub mod content_id;
 pub mod did;
 pub mod file_name;
 pub mod files;
+pub mod fork;
 pub mod hash;
 pub mod hex;
 pub mod json;
 pub mod line;
 pub mod links;
+pub mod loose;
 pub mod note;
 pub mod placement;
 pub mod policy;

@@ -5,12 +5,18 @@ mod chain;
 mod order;
 mod parts;
 mod shape;
+mod verify;
 
 pub use chain::{Chain, ChainRefusal, Held, Missing, follows};
 pub use order::supersedes;
 pub use parts::{Parts, join};
 pub use shape::{
     MAX_COLLECTION, MAX_CREATED_AT, MAX_DEPTH, MAX_SEEN, MAX_TAGS, MAX_VERSION_BYTES, ShapeError,
+};
+
+pub use verify::{
+    Checked, Refusal, author_key, check, check_body, check_id, check_note, check_owner,
+    check_place, check_scope, check_signature,
 };
 
 use crate::content_id::ContentId;
@@ -23,7 +29,7 @@ use crate::time::item_timestamp;
 const UNSIGNED: [&str; 3] = ["id", "signature", "body"];
 
 /// A well-formed version (02 §4.6). That its id, signature and note are good
-/// is another matter.
+/// is another matter: see [`check`].
 ///
 /// Members it doesn't know are kept, and written and hashed with the rest.
 #[derive(Clone)]
@@ -61,15 +67,22 @@ impl Version {
     /// # Errors
     /// The first check that fails.
     pub fn shape(value: Value) -> Result<Version, ShapeError> {
-        shape::read(value)
+        shape::read(value, shape::LogRule::Required)
     }
 
-    /// The content id it claims.
+    /// As [`Version::shape`] for a version of no space, which has no `log`
+    /// (02 §3.5). Its [`log`](Version::log) then means nothing.
+    pub(crate) fn loose_shape(value: Value) -> Result<Version, ShapeError> {
+        shape::read(value, shape::LogRule::NotRead)
+    }
+
+    /// The content id it claims, which [`check_id`] checks.
     pub fn id(&self) -> ContentId {
         self.id
     }
 
-    /// The DID of the key that signed, as it is written, which may be none.
+    /// The DID of the key that signed, as it is written:
+    /// [`author_key`] tells whether it is one.
     pub fn author(&self) -> &Text {
         &self.author
     }
@@ -146,7 +159,8 @@ impl Version {
         self.body_canonical.as_deref()
     }
 
-    /// The content id of the body; `None` exactly on a delete.
+    /// The content id of the body; `None` exactly on a delete. [`check_body`]
+    /// checks it.
     pub fn body_hash(&self) -> Option<&Text> {
         self.object.get("bodyHash")?.as_text()
     }

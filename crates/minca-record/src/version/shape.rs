@@ -129,8 +129,16 @@ impl ShapeError {
     }
 }
 
+/// Whether check 16 applies: a version of a space has a `log`, a loose one
+/// must have none, which its own check sees to.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum LogRule {
+    Required,
+    NotRead,
+}
+
 /// Makes the checks of 02 §4.6 in their order.
-pub(super) fn read(value: Value) -> Result<Version, ShapeError> {
+pub(super) fn read(value: Value, log_rule: LogRule) -> Result<Version, ShapeError> {
     let object = value.into_object().ok_or(ShapeError::NotObject)?;
     let depth = object.depth();
     if depth > MAX_DEPTH {
@@ -170,7 +178,10 @@ pub(super) fn read(value: Value) -> Result<Version, ShapeError> {
     if object.get("tags").is_some_and(|tags| !are_tags(tags)) {
         return Err(ShapeError::Tags);
     }
-    let log = log(&object, id).ok_or(ShapeError::Log)?;
+    let log = match log_rule {
+        LogRule::Required => log(&object, id).ok_or(ShapeError::Log)?,
+        LogRule::NotRead => LogPlace { n: 0, prev: None },
+    };
     if object
         .get("proof")
         .is_some_and(|proof| proof.as_object().is_none())
