@@ -1,15 +1,19 @@
 //! Parts 01 and 02 of the protocol, and the formats of 05 §16.
 
+pub mod agreement;
 pub mod base64url;
 pub mod command;
 pub mod constitution;
 pub mod content_id;
+pub mod derive;
 pub mod did;
+pub mod envelope;
 pub mod file_name;
 pub mod files;
 pub mod fork;
 pub mod hash;
 pub mod hex;
+pub mod hpke;
 pub mod json;
 pub mod line;
 pub mod links;
@@ -19,6 +23,7 @@ pub mod placement;
 pub mod policy;
 pub mod record_key;
 pub mod required;
+mod scalar;
 pub mod segment;
 pub mod signature;
 pub mod signing;

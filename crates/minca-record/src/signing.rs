@@ -7,6 +7,7 @@ use p256::elliptic_curve::sec1::ToSec1Point;
 use thiserror::Error;
 
 use crate::did::Did;
+use crate::scalar::scalar_from;
 use crate::signature::Signature;
 
 /// Bytes are no private scalar: not from 1 to n − 1.
@@ -25,6 +26,13 @@ impl SigningKey {
     pub fn from_scalar(scalar: &[u8; 32]) -> Result<SigningKey, ScalarError> {
         let key = p256::ecdsa::SigningKey::from_slice(scalar).map_err(|_| ScalarError)?;
         Ok(SigningKey { key })
+    }
+
+    /// The key that 48 bytes, uniformly random or derived, stand for (01 §3.1).
+    pub fn from_uniform(okm: &[u8; 48]) -> SigningKey {
+        SigningKey {
+            key: scalar_from(okm).into(),
+        }
     }
 
     /// The private scalar, big-endian.

@@ -3,6 +3,7 @@
 use serde_json::Value;
 
 /// A section of a vector file.
+#[allow(dead_code, reason = "not every test binary uses it")]
 pub(crate) fn section(file: &str, name: &str) -> Value {
     let mut file = vectors(file);
     match file.get_mut(name) {
