@@ -12,10 +12,17 @@ pub struct ConnectionId(pub u64);
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum ToWorker {
     /// What a proof for this space is to be judged against. Answered with [`ToFront::Door`].
-    Ask { ask: u64, space: ContentId },
+    Ask {
+        /// The question's number, which the answer repeats.
+        ask: u64,
+        /// The space asked about. It may be one that never was: asking costs the same.
+        space: ContentId,
+    },
     /// A peer proved itself (04 §5.3 steps 4–6). Answered with `Admitted` or `Refused`.
     Admit {
+        /// The socket.
         connection: ConnectionId,
+        /// The space it asked for.
         space: ContentId,
         /// The session DID.
         peer: Did,
@@ -24,40 +31,71 @@ pub enum ToWorker {
     },
     /// A whole binary message of an admitted peer, as it came.
     Message {
+        /// The socket it came from.
         connection: ConnectionId,
+        /// The message.
         bytes: Bytes,
     },
     /// The socket took this many bytes of what [`ToFront::Send`] carried.
     Room {
+        /// The socket.
         connection: ConnectionId,
+        /// Bytes of messages, framing not counted.
         bytes: u32,
     },
-    /// The socket is gone; nothing more is to be sent to it.
-    Gone { connection: ConnectionId },
+    /// The socket is gone; nothing more is to be sent to it. Said once of every connection
+    /// that an `Admit` was said of, and nothing of that connection after.
+    Gone {
+        /// The socket that was.
+        connection: ConnectionId,
+    },
 }
 
 /// What a worker says to a front-end.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum ToFront {
     /// The answer to [`ToWorker::Ask`].
-    Door { ask: u64, door: DoorAnswer },
+    Door {
+        /// The question's number.
+        ask: u64,
+        /// What to judge against.
+        door: DoorAnswer,
+    },
     /// The peer is in: the welcome may go out, and it is a session the space admitted
-    /// (04 §5.3 step 9).
-    Admitted { connection: ConnectionId },
+    /// (04 §5.3 step 9). Said before the first `Send` to it.
+    Admitted {
+        /// The socket.
+        connection: ConnectionId,
+    },
     /// It is not; close the socket with this code.
-    Refused { connection: ConnectionId, code: u16 },
+    Refused {
+        /// The socket.
+        connection: ConnectionId,
+        /// The close code (04 §4).
+        code: u16,
+    },
     /// A whole binary message for the peer.
     Send {
+        /// The socket.
         connection: ConnectionId,
+        /// The message.
         bytes: Bytes,
     },
     /// The worker is done with this many bytes of what [`ToWorker::Message`] carried.
     Room {
+        /// The socket.
         connection: ConnectionId,
+        /// Bytes of messages.
         bytes: u32,
     },
-    /// Close the socket with this code, once what was sent before has gone out.
-    Close { connection: ConnectionId, code: u16 },
+    /// Close the socket with this code, once what was sent before has gone out. Answered
+    /// with `Gone` once it is closed; what the peer sent meanwhile may still arrive.
+    Close {
+        /// The socket.
+        connection: ConnectionId,
+        /// The close code (04 §4).
+        code: u16,
+    },
 }
 
 /// What a front-end judges a proof against.
@@ -65,8 +103,11 @@ pub enum ToFront {
 pub enum DoorAnswer {
     /// The space is not held here, or the worker couldn't tell.
     NotHeld,
+    /// A public space: whoever proves their key may come in.
     Public,
+    /// A private space: a proof by its read key is asked for.
     Private {
+        /// The current read key (04 §6.3).
         read_key: Did,
     },
 }
