@@ -1,7 +1,8 @@
 //! The vector files, and the formulas they are written with.
 
+use data_encoding::BASE64;
 use minca_record::{base64url, content_id::ContentId, hash::sha256, hex};
-use minca_sync::item::Item;
+use minca_sync::{frame::Frame, item::Item};
 use serde_json::Value;
 
 pub(crate) fn file(name: &str) -> Value {
@@ -164,4 +165,48 @@ fn entries_of(entry: &Value, i: Option<u64>) -> Vec<String> {
             .collect();
     }
     vec![expand_at(entry, i)]
+}
+
+/// The cases of a section, which must be so many.
+pub(crate) fn cases(of: &Value, section: &str, count: usize) -> Vec<Value> {
+    let cases = of[section].as_array().unwrap();
+    assert_eq!(cases.len(), count, "{section}");
+    cases.clone()
+}
+
+/// A WebSocket message as network.json gives one.
+pub(crate) struct Message {
+    is_text: bool,
+    bytes: Vec<u8>,
+}
+
+impl Message {
+    /// `{ "text" }` or `{ "binary" }`, and maybe `padTo`.
+    pub(crate) fn of(message: &Value) -> Self {
+        let Some(exactly) = message["text"].as_str() else {
+            let binary = BASE64.decode(text(&message["binary"]).as_bytes());
+            return Self {
+                is_text: false,
+                bytes: binary.unwrap(),
+            };
+        };
+        let mut bytes = exactly.as_bytes().to_vec();
+        if let Some(length) = message["padTo"].as_u64() {
+            assert_eq!(bytes.pop(), Some(b'}'));
+            bytes.extend_from_slice(b",\"pad\":\"");
+            bytes.resize(length as usize - 2, b'x');
+            bytes.extend_from_slice(b"\"}");
+        }
+        Self {
+            is_text: true,
+            bytes,
+        }
+    }
+
+    pub(crate) fn frame(&self) -> Frame<'_> {
+        match self.is_text {
+            true => Frame::Text(&self.bytes),
+            false => Frame::Binary(&self.bytes),
+        }
+    }
 }
