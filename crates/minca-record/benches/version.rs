@@ -10,9 +10,11 @@ use std::time::{Duration, Instant};
 
 use minca_record::content_id::ContentId;
 use minca_record::did::Did;
-use minca_record::json::{self, MESSAGE_DEPTH};
+use minca_record::json::{self, MESSAGE_DEPTH, Object};
 use minca_record::note::Note;
 use minca_record::signature::{PublicKey, parse_signature};
+use minca_record::signing::SigningKey;
+use minca_record::{base64url, hex};
 
 /// Reading, writing and hashing may take this share of a verify.
 const BAR: f64 = 0.15;
@@ -76,30 +78,56 @@ fn main() {
     );
 }
 
-/// The first version of the vectors that carries a note and is whole.
+/// A vector's whole version, written by a device under a vector's note.
 fn version() -> json::Value {
-    let path = concat!(
-        env!("CARGO_MANIFEST_DIR"),
-        "/../../tests/vectors/records.json"
-    );
-    let file = json::read(&std::fs::read(path).unwrap(), MESSAGE_DEPTH).unwrap();
-    let versions = file
-        .as_object()
-        .unwrap()
-        .get("versions")
+    let note = first("identity.json", "notes", Some("valid"), "note");
+    let mut version = first("records.json", "versions", None, "version")
+        .into_object()
+        .unwrap();
+    let file = vectors("identity.json");
+    let mut people = file
+        .get("keys")
         .unwrap()
         .as_array()
-        .unwrap();
-    let version = |case: &json::Value| case.as_object().unwrap().get("version").unwrap().clone();
-    versions
-        .iter()
-        .map(version)
-        .find(|version| {
-            ["proof", "body"]
-                .iter()
-                .all(|name| version.as_object().unwrap().contains(name))
-        })
         .unwrap()
+        .iter()
+        .map(|person| person.as_object().unwrap());
+    let device = people
+        .find(|person| person.get("name").unwrap().as_str() == Some("aliceLaptop"))
+        .unwrap();
+    let scalar = hex::decode_exact(device.get("d").unwrap().as_str().unwrap()).unwrap();
+    let device = SigningKey::from_scalar(&scalar).unwrap();
+
+    version.insert("author", device.did().to_string());
+    version.insert("proof", note);
+    let mut signed = Vec::new();
+    version.write_canonical_without(&["id", "signature", "body"], &mut signed);
+    version.insert("id", ContentId::of(&signed).to_string());
+    version.insert("signature", base64url::encode(&device.sign(&signed)));
+    version.into()
+}
+
+fn vectors(name: &str) -> Object {
+    let path = format!("{}/../../tests/vectors/{name}", env!("CARGO_MANIFEST_DIR"));
+    json::read(&std::fs::read(path).unwrap(), MESSAGE_DEPTH)
+        .unwrap()
+        .into_object()
+        .unwrap()
+}
+
+/// The member `name` of the first case of a section, or of one of its lists.
+fn first(file: &str, section: &str, list: Option<&str>, name: &str) -> json::Value {
+    let file = vectors(file);
+    let mut cases = file.get(section).unwrap();
+    if let Some(list) = list {
+        cases = cases.as_object().unwrap().get(list).unwrap();
+    }
+    cases.as_array().unwrap()[0]
+        .as_object()
+        .unwrap()
+        .get(name)
+        .unwrap()
+        .clone()
 }
 
 /// Prints and gives the median of many runs.
