@@ -16,8 +16,7 @@ pub fn parse_signature(text: &str) -> Result<Signature, Base64UrlError> {
 }
 
 /// A key, ready to verify any number of signatures with. Cheap to clone, and worth keeping:
-/// making one takes a square root, about a third of a
-/// verify.
+/// making one takes a square root, about a third of a verify.
 #[derive(Clone)]
 pub struct PublicKey {
     did: Did,

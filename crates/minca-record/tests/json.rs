@@ -446,6 +446,17 @@ proptest! {
     }
 
     #[test]
+    fn any_bytes_are_read_or_refused(bytes in any::<Vec<u8>>(), value in values(), place in any::<prop::sample::Index>()) {
+        let _ = json::read(&bytes, MESSAGE_DEPTH);
+        let mut harmed = value.canonical();
+        let place = place.index(harmed.len());
+        harmed.splice(place..place + 1, bytes.into_iter().take(2));
+        if let Ok(value) = json::read(&harmed, MESSAGE_DEPTH) {
+            prop_assert_eq!(json::read(&value.canonical(), MESSAGE_DEPTH), Ok(value));
+        }
+    }
+
+    #[test]
     fn any_text_is_read_or_refused_as_another_reader_does(text in "[\\[\\]{}:,\" 0-9a-f\\\\ue.+-]{0,12}") {
         let theirs = serde_json::from_str::<serde_json::Value>(&text);
         match (json::read(text.as_bytes(), MESSAGE_DEPTH), theirs) {
@@ -466,4 +477,11 @@ fn an_object_made_in_code_is_written_in_order() {
         ("b", Value::from(true)),
     ]);
     assert_eq!(object.canonical(), br#"{"a":null,"b":true}"#);
+}
+
+#[test]
+fn a_value_is_small_in_itself() {
+    // What `read` says of memory rests on this.
+    assert_eq!(size_of::<Value>(), 32);
+    assert_eq!(size_of::<(Text, Value)>(), 56);
 }
