@@ -4,6 +4,11 @@
 //! write is fenced: it names the [`Lease`] it is made under, and a store whose
 //! term has moved on refuses it with [`StoreError::Fenced`], so that a worker
 //! that only believes it still owns a shard can't write.
+//!
+//! [`SqliteStore`] keeps them in one file. What every kind of store does alike is
+//! in the conformance suite under `tests/`.
+
+mod sqlite;
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -14,6 +19,8 @@ use minca_record::content_id::ContentId;
 use minca_record::did::Did;
 use minca_sync::item::Item;
 use minca_sync::sum::Sum;
+
+pub use sqlite::{OpenError, SqliteStore};
 
 /// One of the parts that the spaces of a deployment are divided into. A space's
 /// shard is a hash of its id; how many there are is the store's (SQLite: 1).
@@ -27,7 +34,9 @@ pub struct Holder(pub [u8; 16]);
 /// The right to write one shard, until it runs out or the term is raised.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Lease {
+    /// The shard it gives.
     pub shard: Shard,
+    /// Whose it is.
     pub holder: Holder,
     /// Raised by one with every take-over; fences every write.
     pub term: u64,
@@ -36,9 +45,11 @@ pub struct Lease {
 /// The answer to asking for a lease.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum TakeLease {
+    /// It is the asker's now.
     Taken(Lease),
-    /// Another holder has it, for this long yet by the database's clock.
+    /// Another holder has it.
     HeldByOther {
+        /// For this long yet by the database's clock, unless it is prolonged or given back.
         runs_out_in: Duration,
     },
 }
@@ -46,6 +57,7 @@ pub enum TakeLease {
 /// A space the host is to hold.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct NewSpace {
+    /// The space's id.
     pub space: ContentId,
     /// Canonical JSON of the constitution, without the `id` member.
     pub constitution: Vec<u8>,
@@ -57,8 +69,11 @@ pub struct NewSpace {
 /// A space the host holds.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct CarriedSpace {
+    /// The space's id.
     pub space: ContentId,
+    /// Canonical JSON of the constitution, without the `id` member.
     pub constitution: Vec<u8>,
+    /// The current read key of a private space.
     pub read_key: Option<Did>,
     /// Counts changes of this row, for the bucket's copy of it (08 §14.1).
     pub revision: u64,
@@ -81,6 +96,7 @@ pub struct Run {
     /// The run's least item when it was cut; items before the next run's `first`
     /// belong to it. The first run of a collection also takes all that sorts before it.
     pub first: Item,
+    /// Count and sum of its items.
     pub sum: Sum,
 }
 
@@ -90,13 +106,16 @@ pub const RUN_ITEMS: usize = 1_024;
 /// One space's batch in a group commit.
 #[derive(Clone, Debug)]
 pub struct SpaceBatch {
+    /// The space it is for.
     pub space: ContentId,
+    /// What is to be written.
     pub batch: Arc<Batch>,
 }
 
 /// A store writer id of this host for a space, under one term (05 §16.2, 08 §14.4).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct StoreWriter {
+    /// Its id, written as 32 hex characters in the bucket.
     pub id: [u8; 16],
     /// The counter of the last segment it wrote; 0 before the first.
     pub last_counter: u64,
@@ -107,11 +126,15 @@ pub struct StoreWriter {
 /// A segment that is in the bucket.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SegmentRow {
+    /// The store writer under whose prefix it is.
     pub writer: [u8; 16],
+    /// Its place among that store writer's segments, from 1.
     pub counter: u64,
     /// The file name, `<counter>-<hash>.seg`.
     pub name: String,
+    /// Length of the file.
     pub bytes: u64,
+    /// The versions in it.
     pub versions: Vec<ContentId>,
 }
 
@@ -121,6 +144,9 @@ pub enum StoreError {
     /// The lease's term is over. Nothing was written; whoever holds it must stop.
     #[error("the lease has been taken over: its term is no longer current")]
     Fenced,
+    /// The space was never carried here, so there is nothing to write about it.
+    #[error("the space was never held here")]
+    NotHeld,
     /// The database did not answer, or answered that it can't now. Worth trying again.
     #[error("the database is unavailable: {0}")]
     Unavailable(String),
@@ -129,7 +155,12 @@ pub enum StoreError {
     Corrupt(String),
     /// The schema is not one this program knows.
     #[error("the database's schema is at version {found}, this program knows up to {known}")]
-    UnknownSchema { found: i64, known: i64 },
+    UnknownSchema {
+        /// The last migration the database has been through.
+        found: i64,
+        /// The last migration of this program.
+        known: i64,
+    },
 }
 
 /// Why one batch was cut out of a group commit while the rest landed.

@@ -1,0 +1,6 @@
+//! Builds the crate anew when a migration is added.
+#![allow(clippy::print_stdout, reason = "how a build script speaks to cargo")]
+
+fn main() {
+    println!("cargo::rerun-if-changed=../../migrations");
+}

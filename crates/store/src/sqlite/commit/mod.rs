@@ -1,0 +1,199 @@
+//! Committing batches of several spaces in one transaction.
+//!
+//! Each batch has a savepoint of its own. What contradicts what is stored is
+//! found by the statements that write, mostly by the schema's own constraints,
+//! so nothing is read only to be checked; the savepoint then takes the batch
+//! back and the others land.
+
+mod heads;
+mod keep;
+mod names;
+
+use std::collections::{BTreeMap, HashSet};
+
+use engine::rows::Batch;
+use minca_record::content_id::ContentId;
+use minca_sync::item::Item;
+use sqlx::{Connection, SqliteConnection, SqlitePool};
+
+use super::codec::to_integer;
+use super::error::{failed, is_constraint};
+use super::lease::begin_fenced;
+use super::runs;
+use crate::{BatchError, Lease, SpaceBatch, StoreError};
+
+/// What a batch adds to a space's counters.
+#[derive(Default)]
+struct Counted {
+    bytes_in: u64,
+    bytes_out: u64,
+    versions: u64,
+}
+
+/// Why a batch was not written.
+enum Failure {
+    /// It is cut out.
+    Batch(BatchError),
+    /// The whole transaction is off.
+    Store(StoreError),
+}
+
+impl From<StoreError> for Failure {
+    fn from(error: StoreError) -> Failure {
+        Failure::Store(error)
+    }
+}
+
+impl From<sqlx::Error> for Failure {
+    fn from(error: sqlx::Error) -> Failure {
+        Failure::Store(failed(error))
+    }
+}
+
+/// The batch contradicts what is stored.
+fn does_not_fit(what: &str) -> Failure {
+    Failure::Batch(BatchError::DoesNotFit(what.to_owned()))
+}
+
+/// A broken constraint is the batch's fault, anything else the store's.
+fn constraint_is(what: &'static str) -> impl FnOnce(sqlx::Error) -> Failure {
+    move |error| {
+        if is_constraint(&error) {
+            does_not_fit(what)
+        } else {
+            error.into()
+        }
+    }
+}
+
+pub(super) async fn commit(
+    writer: &SqlitePool,
+    lease: &Lease,
+    batches: &[SpaceBatch],
+) -> Result<Vec<Result<(), BatchError>>, StoreError> {
+    let mut transaction = begin_fenced(writer, lease).await?;
+    let mut answers = Vec::with_capacity(batches.len());
+    for SpaceBatch { space, batch } in batches {
+        let mut savepoint = transaction.begin().await.map_err(failed)?;
+        match write(&mut savepoint, lease, space, batch).await {
+            Ok(()) => {
+                savepoint.commit().await.map_err(failed)?;
+                answers.push(Ok(()));
+            }
+            Err(Failure::Batch(error)) => {
+                savepoint.rollback().await.map_err(failed)?;
+                answers.push(Err(error));
+            }
+            Err(Failure::Store(error)) => return Err(error),
+        }
+    }
+    transaction.commit().await.map_err(failed)?;
+    Ok(answers)
+}
+
+async fn write(
+    connection: &mut SqliteConnection,
+    lease: &Lease,
+    space: &ContentId,
+    batch: &Batch,
+) -> Result<(), Failure> {
+    let found: Option<(i64, u32)> =
+        sqlx::query_as("SELECT space, shard FROM spaces WHERE id = ?1 AND carried = 1")
+            .bind(space.digest().as_slice())
+            .fetch_optional(&mut *connection)
+            .await?;
+    let Some((space, shard)) = found else {
+        return Err(Failure::Batch(BatchError::NotHeld));
+    };
+    if shard != lease.shard.0 {
+        return Err(does_not_fit("its space is not in the lease's shard"));
+    }
+    refuse_naming_twice(batch)?;
+
+    let mut counted = Counted::default();
+    if !batch.keep.is_empty() {
+        keep(connection, space, batch, &mut counted).await?;
+    }
+    if !batch.fill.is_empty() {
+        keep::fill(connection, space, &batch.fill, &mut counted).await?;
+    }
+    if !batch.drop_bodies.is_empty() {
+        keep::drop_bodies(connection, space, &batch.drop_bodies, &mut counted).await?;
+    }
+    if !batch.records.is_empty() {
+        heads::write(connection, space, &batch.records).await?;
+    }
+    let to_segment = !batch.keep.is_empty() || !batch.fill.is_empty();
+    count(connection, space, &counted, to_segment).await
+}
+
+fn refuse_naming_twice(batch: &Batch) -> Result<(), Failure> {
+    let mut named = HashSet::new();
+    let kept = batch.keep.iter().map(|row| &row.id);
+    let filled = batch.fill.iter().map(|(id, _)| id);
+    for id in kept.chain(filled).chain(&batch.drop_bodies) {
+        if !named.insert(id) {
+            return Err(does_not_fit("it names a version twice"));
+        }
+    }
+    Ok(())
+}
+
+/// Writes the versions to keep, with all that sums them but the space's counters.
+async fn keep(
+    connection: &mut SqliteConnection,
+    space: i64,
+    batch: &Batch,
+    counted: &mut Counted,
+) -> Result<(), Failure> {
+    let mut items: BTreeMap<&str, Vec<Item>> = BTreeMap::new();
+    for row in &batch.keep {
+        if i64::try_from(row.timestamp).is_err() || i64::try_from(row.seq).is_err() {
+            return Err(does_not_fit("a timestamp or seq is over 2^63 − 1"));
+        }
+        items.entry(&row.collection).or_default().push(row.item());
+        counted.bytes_in += row.stored_bytes();
+        counted.versions += 1;
+    }
+    let collections = names::add_to_collections(connection, space, &items).await?;
+    let accounts = names::accounts(connection, space, &batch.keep).await?;
+    let notes = names::notes(connection, space, &batch.keep).await?;
+    let numbers = keep::Numbers {
+        space,
+        collections: &collections,
+        accounts: &accounts,
+        notes: &notes,
+    };
+    keep::keep(connection, &numbers, &batch.keep).await?;
+    for (name, items) in items {
+        let collection = names::number(&collections, name)?;
+        runs::add(connection, space, collection, items).await?;
+    }
+    Ok(())
+}
+
+/// Moves the space's counters, and notes since when it waits for a segment.
+async fn count(
+    connection: &mut SqliteConnection,
+    space: i64,
+    counted: &Counted,
+    to_segment: bool,
+) -> Result<(), Failure> {
+    sqlx::query(
+        "UPDATE spaces SET
+             bytes = bytes + ?2 - ?3,
+             versions = versions + ?4,
+             to_segment_since = CASE WHEN ?5
+                 THEN coalesce(to_segment_since, CAST(unixepoch('subsec') * 1000 AS INTEGER))
+                 ELSE to_segment_since END
+         WHERE space = ?1",
+    )
+    .bind(space)
+    .bind(to_integer(counted.bytes_in))
+    .bind(to_integer(counted.bytes_out))
+    .bind(to_integer(counted.versions))
+    .bind(to_segment)
+    .execute(connection)
+    .await?;
+    Ok(())
+}

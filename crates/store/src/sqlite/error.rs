@@ -1,0 +1,63 @@
+//! What SQLite's errors are to a caller of the store.
+//!
+//! Messages are ours and fixed: SQLite's own could carry a path or a value.
+
+use sqlx::Error;
+
+use crate::StoreError;
+
+// Primary result codes (https://sqlite.org/rescode.html).
+const ERROR: i32 = 1;
+const CORRUPT: i32 = 11;
+const CONSTRAINT: i32 = 19;
+const MISMATCH: i32 = 20;
+const NOT_A_DATABASE: i32 = 26;
+
+/// What a failed statement means.
+pub(super) fn failed(error: Error) -> StoreError {
+    match error {
+        Error::Database(error) => of_code(primary_code(error.as_ref())),
+        Error::PoolTimedOut => unavailable("no connection came free in time"),
+        Error::PoolClosed => unavailable("the store is closed"),
+        Error::Io(_) => unavailable("input or output failed"),
+        Error::WorkerCrashed => unavailable("the connection's thread ended"),
+        Error::Configuration(_) => unavailable("a connection is not set up as it must be"),
+        Error::RowNotFound => corrupt("a row that must be there is not"),
+        Error::ColumnDecode { .. } | Error::Decode(_) | Error::ColumnNotFound(_) => {
+            corrupt("a column is not of the type it must be")
+        }
+        Error::Encode(_) => corrupt("a value can't be written as the database has it"),
+        _ => unavailable("the database's driver failed"),
+    }
+}
+
+/// Whether a statement failed on one of the schema's constraints.
+pub(super) fn is_constraint(error: &Error) -> bool {
+    matches!(error, Error::Database(error) if primary_code(error.as_ref()) == CONSTRAINT)
+}
+
+/// What is stored is not what this program writes.
+pub(super) fn corrupt(what: &str) -> StoreError {
+    StoreError::Corrupt(what.to_owned())
+}
+
+fn unavailable(what: &str) -> StoreError {
+    StoreError::Unavailable(what.to_owned())
+}
+
+fn of_code(code: i32) -> StoreError {
+    match code {
+        ERROR => corrupt("SQLite refused a statement (code 1)"),
+        CORRUPT => corrupt("SQLite finds its file damaged (code 11)"),
+        CONSTRAINT => corrupt("a constraint of the schema does not hold (code 19)"),
+        MISMATCH => corrupt("SQLite finds a value of another type (code 20)"),
+        NOT_A_DATABASE => corrupt("the file is no SQLite database (code 26)"),
+        code => StoreError::Unavailable(format!("SQLite answered with code {code}")),
+    }
+}
+
+/// The primary code within an extended one: its lowest byte.
+fn primary_code(error: &(dyn sqlx::error::DatabaseError + 'static)) -> i32 {
+    let extended: Option<i32> = error.code().and_then(|code| code.parse().ok());
+    extended.map_or(ERROR, |code| code & 0xff)
+}

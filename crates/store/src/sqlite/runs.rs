@@ -1,0 +1,233 @@
+//! Runs of neighbouring items, kept with the items they sum.
+
+use minca_record::content_id::ContentId;
+use minca_sync::item::Item;
+use minca_sync::sum::Sum;
+use sqlx::{SqliteConnection, SqlitePool};
+
+use super::codec::{blobs_json, item, item_key, item_of_key, sum, to_integer};
+use super::error::failed;
+use super::rows::write_rows;
+use crate::{RUN_ITEMS, Run, StoreError};
+
+pub(super) async fn read(
+    readers: &SqlitePool,
+    space: &ContentId,
+    collection: &str,
+) -> Result<Vec<Run>, StoreError> {
+    let rows: Vec<(Vec<u8>, i64, Vec<u8>)> = sqlx::query_as(
+        "SELECT r.first, r.items, r.sum
+         FROM spaces s
+         CROSS JOIN collections c ON c.space = s.space AND c.name = ?2
+         CROSS JOIN runs r ON r.space = c.space AND r.collection = c.collection
+         WHERE s.id = ?1
+         ORDER BY r.first",
+    )
+    .bind(space.digest().as_slice())
+    .bind(collection)
+    .fetch_all(readers)
+    .await
+    .map_err(failed)?;
+    rows.iter()
+        .map(|(first, items, value)| {
+            Ok(Run {
+                first: item_of_key(first)?,
+                sum: sum(*items, value)?,
+            })
+        })
+        .collect()
+}
+
+/// A run that gains items.
+struct Touched {
+    run: Run,
+    /// It is the collection's first, and so takes all before it too.
+    is_first: bool,
+    /// Where the run after it begins.
+    next: Option<Item>,
+}
+
+/// A run's first item, count and sum, whether it is the first, and where the next begins.
+type TouchedColumns = (Vec<u8>, i64, Vec<u8>, bool, Option<Vec<u8>>);
+
+/// Adds `items`, which are written already, to the runs of a collection. Runs
+/// that come out longer than [`RUN_ITEMS`] are read and cut.
+pub(super) async fn add(
+    connection: &mut SqliteConnection,
+    space: i64,
+    collection: i64,
+    mut items: Vec<Item>,
+) -> Result<(), StoreError> {
+    items.sort_unstable();
+    let mut touched = touched(connection, space, collection, &items).await?;
+    if touched.is_empty() {
+        // The collection's first items.
+        return write(connection, space, collection, &cut(&items)).await;
+    }
+
+    let mut place = 0;
+    for item in &items {
+        // Items before all runs belong to the first.
+        while touched
+            .get(place + 1)
+            .is_some_and(|after| after.run.first <= *item)
+        {
+            place += 1;
+        }
+        touched[place].run.sum.add(&item.id);
+    }
+
+    let mut written = Vec::new();
+    for Touched {
+        run,
+        is_first,
+        next,
+    } in touched
+    {
+        if run.sum.count() <= RUN_ITEMS as u64 {
+            written.push(run);
+            continue;
+        }
+        let from = (!is_first).then_some(run.first);
+        let items = items_between(connection, space, collection, from, next).await?;
+        remove(connection, space, collection, &run).await?;
+        written.extend(cut(&items));
+    }
+    write(connection, space, collection, &written).await
+}
+
+/// The runs that `items` belong to, in order.
+async fn touched(
+    connection: &mut SqliteConnection,
+    space: i64,
+    collection: i64,
+    items: &[Item],
+) -> Result<Vec<Touched>, StoreError> {
+    let rows: Vec<TouchedColumns> = sqlx::query_as(
+        "SELECT first, items, sum,
+             first = (SELECT min(first) FROM runs WHERE space = ?1 AND collection = ?2),
+             (SELECT min(first) FROM runs AS after
+              WHERE after.space = ?1 AND after.collection = ?2 AND after.first > runs.first)
+         FROM runs
+         WHERE space = ?1 AND collection = ?2 AND first IN (
+             SELECT coalesce(
+                 (SELECT max(first) FROM runs
+                  WHERE space = ?1 AND collection = ?2 AND first <= unhex(item.value)),
+                 (SELECT min(first) FROM runs WHERE space = ?1 AND collection = ?2)
+             )
+             FROM json_each(?3) AS item
+         )
+         ORDER BY first",
+    )
+    .bind(space)
+    .bind(collection)
+    .bind(blobs_json(items.iter().map(item_key)))
+    .fetch_all(connection)
+    .await
+    .map_err(failed)?;
+    rows.iter()
+        .map(|(first, items, value, is_first, next)| {
+            let run = Run {
+                first: item_of_key(first)?,
+                sum: sum(*items, value)?,
+            };
+            let next = next.as_deref().map(item_of_key).transpose()?;
+            Ok(Touched {
+                run,
+                is_first: *is_first,
+                next,
+            })
+        })
+        .collect()
+}
+
+/// The items at or after `from` and before `to`, in order.
+async fn items_between(
+    connection: &mut SqliteConnection,
+    space: i64,
+    collection: i64,
+    from: Option<Item>,
+    to: Option<Item>,
+) -> Result<Vec<Item>, StoreError> {
+    let least = (0, Vec::new());
+    // Longer than any id, so that every item is before it.
+    let beyond = (i64::MAX, vec![0xff; 33]);
+    let bound = |item: Item| (to_integer(item.timestamp), item.id.to_vec());
+    let from = from.map_or(least, bound);
+    let to = to.map_or(beyond, bound);
+    let rows: Vec<(i64, Vec<u8>)> = sqlx::query_as(
+        "SELECT timestamp, id FROM versions INDEXED BY versions_by_item
+         WHERE space = ?1 AND collection = ?2
+           AND (timestamp, id) >= (?3, ?4) AND (timestamp, id) < (?5, ?6)
+         ORDER BY timestamp, id",
+    )
+    .bind(space)
+    .bind(collection)
+    .bind(from.0)
+    .bind(from.1)
+    .bind(to.0)
+    .bind(to.1)
+    .fetch_all(connection)
+    .await
+    .map_err(failed)?;
+    rows.iter()
+        .map(|(timestamp, id)| item(*timestamp, id))
+        .collect()
+}
+
+async fn remove(
+    connection: &mut SqliteConnection,
+    space: i64,
+    collection: i64,
+    run: &Run,
+) -> Result<(), StoreError> {
+    sqlx::query("DELETE FROM runs WHERE space = ?1 AND collection = ?2 AND first = ?3")
+        .bind(space)
+        .bind(collection)
+        .bind(item_key(&run.first).as_slice())
+        .execute(connection)
+        .await
+        .map_err(failed)?;
+    Ok(())
+}
+
+async fn write(
+    connection: &mut SqliteConnection,
+    space: i64,
+    collection: i64,
+    runs: &[Run],
+) -> Result<(), StoreError> {
+    write_rows(
+        connection,
+        "INSERT INTO runs (space, collection, first, items, sum) ",
+        runs,
+        |columns, run| {
+            columns
+                .push_bind(space)
+                .push_bind(collection)
+                .push_bind(item_key(&run.first).to_vec())
+                .push_bind(to_integer(run.sum.count()))
+                .push_bind(run.sum.value().to_vec());
+        },
+        " ON CONFLICT (space, collection, first)
+          DO UPDATE SET items = excluded.items, sum = excluded.sum",
+    )
+    .await
+    .map_err(failed)?;
+    Ok(())
+}
+
+/// Cuts items, which are in order, in halves until each holds at most [`RUN_ITEMS`].
+fn cut(items: &[Item]) -> Vec<Run> {
+    if items.len() > RUN_ITEMS {
+        let (low, high) = items.split_at(items.len() / 2);
+        let mut runs = cut(low);
+        runs.extend(cut(high));
+        return runs;
+    }
+    let Some(first) = items.first() else {
+        return Vec::new();
+    };
+    let sum: Sum = items.iter().map(|item| &item.id).collect();
+    vec![Run { first: *first, sum }]
+}
