@@ -9,4 +9,7 @@ pub use chunks::{
     BadList, CHUNK, ChunkList, FileId, MAX_FILE_CHUNKS, MAX_FILE_SIZE, chunk_count, chunk_len,
 };
 pub use named::{MAX_FILES, NamedFile, named_files};
-pub use seal::{FileKey, NotOpened, open_file, open_record, seal_file, sealed_size};
+pub use seal::{
+    FileKey, NotOpened, RECORD_CONTENT, TooLong, open_file, open_record, seal_file, seal_record,
+    sealed_size,
+};

@@ -2,7 +2,8 @@
 //! header (05 §16.6). Only members do; a host never opens a file.
 
 use aws_lc_rs::aead::{AES_128_GCM, Aad, LessSafeKey, Nonce, UnboundKey};
-use aws_lc_rs::hkdf::{HKDF_SHA256, KeyType, Salt};
+use hkdf::Hkdf;
+use sha2::Sha256;
 
 use super::chunks::CHUNK;
 
@@ -12,7 +13,7 @@ const TAG: usize = 16;
 const OVERHEAD: usize = 1 + TAG;
 
 /// How many bytes of the file a record holds, but for the last.
-const CONTENT: usize = CHUNK as usize - OVERHEAD;
+pub const RECORD_CONTENT: usize = CHUNK as usize - OVERHEAD;
 
 /// The delimiter of a record that another follows, and of the last.
 const MORE: u8 = 1;
@@ -33,47 +34,47 @@ pub struct FileKey {
 #[error("the bytes are no file sealed with this key and salt")]
 pub struct NotOpened;
 
-/// What RFC 8188 §2.2 and §2.3 derive from a key and salt.
-struct Derived {
-    content_key: LessSafeKey,
-    nonce_base: [u8; 12],
-}
+/// A part of a file is too long for one record.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("a record holds at most {RECORD_CONTENT} bytes of a file, not {0}")]
+pub struct TooLong(pub usize);
 
 /// How many bytes a file of `length` bytes has once sealed: 17 more for each
 /// record, and at least one record.
 pub fn sealed_size(length: u64) -> u64 {
-    let records = length.div_ceil(CONTENT as u64).max(1);
+    let records = length.div_ceil(RECORD_CONTENT as u64).max(1);
     length.saturating_add(records.saturating_mul(OVERHEAD as u64))
 }
 
 /// Seals a file. Its chunks are its records.
 ///
 /// # Errors
-/// Never with a file under 2^36 bytes or so; the cipher's own limit.
-pub fn seal_file(key: &FileKey, content: &[u8]) -> Result<Vec<u8>, NotOpened> {
-    let derived = key.derive()?;
-    let records: Vec<&[u8]> = if content.is_empty() {
-        vec![content]
-    } else {
-        content.chunks(CONTENT).collect()
-    };
-    let mut stored = Vec::with_capacity(content.len() + records.len() * OVERHEAD);
-    for (index, part) in records.iter().enumerate() {
-        let mut record = Vec::with_capacity(part.len() + OVERHEAD);
-        record.extend_from_slice(part);
-        record.push(if index + 1 == records.len() {
-            LAST
-        } else {
-            MORE
-        });
-        let nonce = derived.nonce(index as u64);
-        derived
-            .content_key
-            .seal_in_place_append_tag(nonce, Aad::empty(), &mut record)
-            .map_err(|_| NotOpened)?;
-        stored.append(&mut record);
+/// [`TooLong`] never comes of it: the file is cut into records here.
+pub fn seal_file(key: &FileKey, content: &[u8]) -> Result<Vec<u8>, TooLong> {
+    let derived = Derived::of(key);
+    let count = content.len().div_ceil(RECORD_CONTENT).max(1);
+    let mut stored = Vec::with_capacity(content.len() + count * OVERHEAD);
+    // An empty file is one record of nothing.
+    let mut parts = content.chunks(RECORD_CONTENT);
+    for index in 0..count {
+        let part = parts.next().unwrap_or_default();
+        stored.append(&mut derived.seal(index as u64, index + 1 == count, part)?);
     }
     Ok(stored)
+}
+
+/// Seals one record of a file, the chunk at `index`; `is_last` says whether it
+/// is the file's last. All but the last hold [`RECORD_CONTENT`] bytes.
+///
+/// # Errors
+/// [`TooLong`] with more bytes than a record holds.
+pub fn seal_record(
+    key: &FileKey,
+    index: u64,
+    is_last: bool,
+    part: &[u8],
+) -> Result<Vec<u8>, TooLong> {
+    Derived::of(key).seal(index, is_last, part)
 }
 
 /// Opens a whole file.
@@ -81,7 +82,7 @@ pub fn seal_file(key: &FileKey, content: &[u8]) -> Result<Vec<u8>, NotOpened> {
 /// # Errors
 /// [`NotOpened`] when a record doesn't authenticate, or isn't in its place.
 pub fn open_file(key: &FileKey, stored: &[u8]) -> Result<Vec<u8>, NotOpened> {
-    let derived = key.derive()?;
+    let derived = Derived::of(key);
     let count = stored.len().div_ceil(CHUNK as usize);
     let mut content = Vec::with_capacity(stored.len());
     for (index, record) in stored.chunks(CHUNK as usize).enumerate() {
@@ -106,41 +107,34 @@ pub fn open_record(
     is_last: bool,
     record: &[u8],
 ) -> Result<Vec<u8>, NotOpened> {
-    key.derive()?.open(index, is_last, record)
+    Derived::of(key).open(index, is_last, record)
 }
 
-impl FileKey {
-    fn derive(&self) -> Result<Derived, NotOpened> {
-        let prk = Salt::new(HKDF_SHA256, &self.salt).extract(&self.key);
-        let mut content_key = [0; 16];
-        let mut nonce_base = [0; 12];
-        let fill = |info: &[u8], out: &mut [u8]| {
-            let info = [info];
-            let okm = prk
-                .expand(&info, Length(out.len()))
-                .map_err(|_| NotOpened)?;
-            okm.fill(out).map_err(|_| NotOpened)
-        };
-        fill(b"Content-Encoding: aes128gcm\0", &mut content_key)?;
-        fill(b"Content-Encoding: nonce\0", &mut nonce_base)?;
-        let content_key = UnboundKey::new(&AES_128_GCM, &content_key).map_err(|_| NotOpened)?;
-        Ok(Derived {
-            content_key: LessSafeKey::new(content_key),
-            nonce_base,
-        })
-    }
-}
-
-/// A length for HKDF, which its crate wants as a type of the caller's.
-struct Length(usize);
-
-impl KeyType for Length {
-    fn len(&self) -> usize {
-        self.0
-    }
+/// What RFC 8188 §2.2 and §2.3 derive from a key and salt.
+struct Derived {
+    content_key: [u8; 16],
+    nonce_base: [u8; 12],
 }
 
 impl Derived {
+    fn of(key: &FileKey) -> Derived {
+        let hkdf = Hkdf::<Sha256>::new(Some(&key.salt), &key.key);
+        let mut derived = Derived {
+            content_key: [0; 16],
+            nonce_base: [0; 12],
+        };
+        // So short an output is never refused.
+        let _ = hkdf.expand(b"Content-Encoding: aes128gcm\0", &mut derived.content_key);
+        let _ = hkdf.expand(b"Content-Encoding: nonce\0", &mut derived.nonce_base);
+        derived
+    }
+
+    fn cipher(&self) -> Option<LessSafeKey> {
+        UnboundKey::new(&AES_128_GCM, &self.content_key)
+            .ok()
+            .map(LessSafeKey::new)
+    }
+
     /// The nonce of record `index`: the base with the number added by XOR.
     fn nonce(&self, index: u64) -> Nonce {
         let mut nonce = self.nonce_base;
@@ -150,10 +144,26 @@ impl Derived {
         Nonce::assume_unique_for_key(nonce)
     }
 
+    fn seal(&self, index: u64, is_last: bool, part: &[u8]) -> Result<Vec<u8>, TooLong> {
+        let too_long = TooLong(part.len());
+        if part.len() > RECORD_CONTENT {
+            return Err(too_long);
+        }
+        let mut record = Vec::with_capacity(part.len() + OVERHEAD);
+        record.extend_from_slice(part);
+        record.push(if is_last { LAST } else { MORE });
+        // The cipher refuses nothing but a length far over a record's.
+        let cipher = self.cipher().ok_or(too_long)?;
+        cipher
+            .seal_in_place_append_tag(self.nonce(index), Aad::empty(), &mut record)
+            .map_err(|_| too_long)?;
+        Ok(record)
+    }
+
     fn open(&self, index: u64, is_last: bool, record: &[u8]) -> Result<Vec<u8>, NotOpened> {
         let mut plain = record.to_vec();
-        let opened = self
-            .content_key
+        let cipher = self.cipher().ok_or(NotOpened)?;
+        let opened = cipher
             .open_in_place(self.nonce(index), Aad::empty(), &mut plain)
             .map_err(|_| NotOpened)?;
         // A reader accepts zeros after the delimiter; a writer writes none.
