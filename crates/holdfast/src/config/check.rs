@@ -1,0 +1,48 @@
+//! What `holdfast config check` prints.
+
+use std::fmt::Write;
+
+use super::load::{Loaded, to_table};
+use super::{Source, keys};
+
+impl Loaded {
+    /// The settings in force as a TOML file that would set them, and behind each
+    /// where it comes from. No setting holds a secret: the host key is a file.
+    pub fn describe(&self) -> String {
+        let table = to_table(&self.config.spelled_out());
+        let mut text = String::new();
+        if let Some(path) = &self.file {
+            let _ = writeln!(text, "# file: {}", path.display());
+        }
+        let known = keys::all();
+        let mut section = "";
+        for key in &known {
+            let (table_name, name) = key.split_once('.').unwrap_or(("", key));
+            if table_name != section {
+                section = table_name;
+                let _ = writeln!(text, "\n[{section}]");
+            }
+            if let Some(value) = keys::get(&table, key) {
+                let _ = writeln!(
+                    text,
+                    "{:<48} # {}",
+                    format!("{name} = {value}"),
+                    self.origin(key)
+                );
+            }
+        }
+        for name in &self.unknown_variables {
+            let _ = writeln!(text, "\n# {name} is set, and is no setting");
+        }
+        text
+    }
+
+    fn origin(&self, key: &str) -> String {
+        match self.source(key) {
+            Some(Source::Environment) => format!("environment: {}", keys::variable(key)),
+            Some(Source::Flag) => format!("flag: {}", keys::flag(key)),
+            Some(source) => source.to_string(),
+            None => Source::Default.to_string(),
+        }
+    }
+}
