@@ -32,6 +32,13 @@ impl Policy {
         Ok(Policy { statements })
     }
 
+    /// How heavy the policy is: its statements and its selectors' steps. Judging it takes at most
+    /// about that much work for each value inside the arguments, so whoever judges strangers'
+    /// policies over strangers' bodies bounds the product.
+    pub fn weight(&self) -> usize {
+        self.statements.iter().map(Statement::weight).sum()
+    }
+
     /// What each statement comes to, in order.
     pub fn outcomes(&self, arguments: &Object) -> Vec<Outcome> {
         self.statements

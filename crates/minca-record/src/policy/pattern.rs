@@ -13,7 +13,8 @@ use crate::json::Text;
 pub struct Pattern {
     /// What is written before the first `*`.
     start: Vec<u8>,
-    /// What follows each `*`. The last of them ends the text.
+    /// What follows each `*`. The last of them ends the text; none of the others is empty, so
+    /// that each costs some of the text.
     after_stars: Vec<Vec<u8>>,
 }
 
@@ -35,7 +36,10 @@ impl Pattern {
             }
             rest = after;
         }
-        let after_stars = pieces.split_off(1);
+        let mut after_stars = pieces.split_off(1);
+        let end = after_stars.pop();
+        after_stars.retain(|piece| !piece.is_empty());
+        after_stars.extend(end);
         Pattern {
             start: pieces.concat(),
             after_stars,
@@ -54,6 +58,10 @@ impl Pattern {
             return false;
         };
         for piece in middle {
+            // Finding takes time for the piece too, which may be far longer than the text.
+            if piece.len() > rest.len() {
+                return false;
+            }
             // Where a piece first fits leaves the most for those after it.
             let Some(place) = memmem::find(rest, piece) else {
                 return false;

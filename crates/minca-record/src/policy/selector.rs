@@ -71,6 +71,11 @@ impl Selector {
         Some(found)
     }
 
+    /// How many steps it takes.
+    pub(super) fn steps(&self) -> usize {
+        self.segments.len()
+    }
+
     /// Whether it reads the argument `name`, or the whole of the arguments.
     pub(super) fn reads(&self, name: &str) -> bool {
         match self.segments.first() {

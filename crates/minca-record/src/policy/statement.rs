@@ -170,6 +170,22 @@ impl Statement {
         self.judge(Start::Unread(arguments))
     }
 
+    /// Statements and selectors' steps in it, itself included.
+    pub(super) fn weight(&self) -> usize {
+        let within = match &self.0 {
+            Kind::Equal(selector, _)
+            | Kind::Unequal(selector, _)
+            | Kind::Compare(selector, _, _)
+            | Kind::Like(selector, _) => selector.steps(),
+            Kind::All(selector, inner) | Kind::Any(selector, inner) => {
+                selector.steps() + inner.weight()
+            }
+            Kind::And(list) | Kind::Or(list) => list.iter().map(Statement::weight).sum(),
+            Kind::Not(inner) => inner.weight(),
+        };
+        1 + within
+    }
+
     /// Whether some selector in it, at the level of the arguments, reads [`UNREADABLE`].
     pub(super) fn reads_unreadable(&self) -> bool {
         match &self.0 {
