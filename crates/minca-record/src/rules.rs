@@ -3,7 +3,7 @@
 
 use std::collections::BTreeSet;
 
-use crate::definition::{Definition, is_sealed_body};
+use crate::definition::{DEFINITIONS, Definition, is_sealed_body, read_definition};
 use crate::json::{Text, Value};
 use crate::one_per::{OnePerKey, derived_key};
 use crate::topics::{TagKey, tags};
@@ -59,6 +59,16 @@ impl Sight {
             Sight::Public(_) => body,
             Sight::Blind => body.filter(|body| !is_sealed_body(body)),
         }
+    }
+
+    /// What the version of a definition says, as far as it can be read. `None`
+    /// for what counts as no definition: a delete, an invalid one, one whose
+    /// body is sealed or isn't held (02 §6.1).
+    pub fn definition(&self, version: &Version) -> Option<Definition> {
+        if version.deleted() || version.collection() != DEFINITIONS {
+            return None;
+        }
+        read_definition(version.key(), self.body(version.body())?).ok()
     }
 }
 

@@ -9,7 +9,7 @@ mod support;
 
 use minca_record::constitution::Constitution;
 use minca_record::content_id::ContentId;
-use minca_record::definition::{DEFINITION_KEY, DEFINITIONS, Definition, read_definition};
+use minca_record::definition::{DEFINITION_KEY, DEFINITIONS, Definition};
 use minca_record::fork::{LineProof, judge_pair};
 use minca_record::json::Text;
 use minca_record::required::is_access_collection;
@@ -60,17 +60,11 @@ impl Host {
         }
     }
 
-    /// The definition of the version's collection that it saw, if one is valid and can be read.
+    /// The definition of the version's collection that it saw, if one counts.
     fn definition(&self, version: &Version) -> Option<Definition> {
         let seen = version.seen().iter().filter_map(|id| self.held(*id));
-        let mut definitions = seen.filter(|held| {
-            held.collection() == DEFINITIONS
-                && held.key().strip_prefix(DEFINITION_KEY) == Some(version.collection())
-        });
-        let definition = definitions.next()?;
-        let sight = self.sight();
-        let body = sight.body(definition.body())?;
-        read_definition(definition.key(), body).ok()
+        let mut definitions = seen.filter_map(|held| self.sight().definition(held));
+        definitions.find(|definition| *definition.name == *version.collection())
     }
 
     fn proofs(&self) -> impl Iterator<Item = LineProof> {

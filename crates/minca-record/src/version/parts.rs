@@ -36,6 +36,17 @@ impl Parts {
     }
 }
 
+/// Shows lengths alone: what a version holds belongs in no log.
+impl std::fmt::Debug for Parts {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Parts")
+            .field("envelope", &self.envelope.len())
+            .field("proof", &self.proof.as_ref().map(Vec::len))
+            .field("body", &self.body.as_ref().map(Vec::len))
+            .finish()
+    }
+}
+
 /// Puts a version together from its pieces, as JSON for the wire. Without the
 /// body it is the version's stub.
 ///
