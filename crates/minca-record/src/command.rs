@@ -9,11 +9,7 @@ pub const GREATEST_COMMAND_LENGTH: usize = 200;
 /// empty and none with an upper-case ASCII letter, a space or a control character.
 pub fn is_command(text: &Text) -> bool {
     let bytes = text.as_wtf8();
-    let code_points = bytes
-        .iter()
-        .filter(|&&byte| !matches!(byte, 0x80..=0xBF))
-        .count();
-    if code_points > GREATEST_COMMAND_LENGTH {
+    if text.code_points() > GREATEST_COMMAND_LENGTH {
         return false;
     }
     if bytes == b"/" {

@@ -2,7 +2,7 @@
 
 use thiserror::Error;
 
-use crate::base64url;
+use crate::base64url::{self, is_base64url};
 use crate::command::{covers, is_command};
 use crate::did::Did;
 use crate::json::{Object, Text, Value};
@@ -249,9 +249,8 @@ fn is_payload_member(name: &Text) -> bool {
 }
 
 fn is_nonce(nonce: &Text) -> bool {
-    let bytes = nonce.as_wtf8();
-    let allowed = |byte: &u8| byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'_');
-    (1..=GREATEST_NONCE).contains(&bytes.len()) && bytes.iter().all(allowed)
+    let of_the_alphabet = |nonce: &str| is_base64url(nonce, nonce.len());
+    (1..=GREATEST_NONCE).contains(&nonce.utf16_len()) && nonce.as_str().is_some_and(of_the_alphabet)
 }
 
 /// Reads a DID that may well be `known`, whose point needn't be checked again.

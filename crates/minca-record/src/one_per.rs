@@ -1,5 +1,7 @@
 //! The record key that `onePer` derives (02 §7.3).
 
+use aws_lc_rs::hmac;
+
 use crate::definition::KeyPart;
 use crate::derive::{SpaceKey, hkdf};
 use crate::hash::sha256;
@@ -47,8 +49,8 @@ impl OnePerKey {
         let digest = match &self.0 {
             Digest::Plain => sha256(text).to_vec(),
             Digest::Keyed(secret) => {
-                let key = aws_lc_rs::hmac::Key::new(aws_lc_rs::hmac::HMAC_SHA256, secret);
-                aws_lc_rs::hmac::sign(&key, text).as_ref().to_vec()
+                let key = hmac::Key::new(hmac::HMAC_SHA256, secret);
+                hmac::sign(&key, text).as_ref().to_vec()
             }
         };
         crate::hex::encode(digest.get(..DIGEST_BYTES).unwrap_or_default())

@@ -2,6 +2,7 @@
 
 use thiserror::Error;
 
+use crate::definition::DEFINITION_KEY;
 use crate::json::{Object, Text};
 
 /// Defines a collection.
@@ -35,7 +36,6 @@ const OTHER_ACCESS_COLLECTIONS: [&str; 11] = [
     "sys.succeed",
 ];
 const ABOUT_THE_ACCOUNT: [&str; 2] = ["sys.memberkey", "sys.profile"];
-const DEFINITION_KEY: &str = "collection:";
 
 /// A command and its arguments, all of which a note must grant.
 #[derive(Clone, Debug, PartialEq)]

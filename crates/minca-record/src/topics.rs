@@ -2,6 +2,8 @@
 
 use std::collections::BTreeSet;
 
+use aws_lc_rs::hmac;
+
 use crate::base64url;
 use crate::content_id::ContentId;
 use crate::derive::{SpaceKey, hkdf};
@@ -114,21 +116,8 @@ impl TagKey {
         &self.0
     }
 
-    fn derived(key: &[u8]) -> TagKey {
-        TagKey(hkdf::<32>(key, TOPIC_TAGS))
-    }
-
-    /// The tag of one value of a topic in a collection (02 §8.3).
-    fn tag(&self, collection: &str, topic: &str, value: &[u8]) -> String {
-        let key = aws_lc_rs::hmac::Key::new(aws_lc_rs::hmac::HMAC_SHA256, &self.0);
-        let mut mac = aws_lc_rs::hmac::Context::with_key(&key);
-        mac.update(collection.as_bytes());
-        mac.update(&[0]);
-        mac.update(topic.as_bytes());
-        mac.update(&[0]);
-        mac.update(value);
-        let digest = mac.sign();
-        base64url::encode(digest.as_ref().get(..TAG_BYTES).unwrap_or_default())
+    fn derived(secret: &[u8]) -> TagKey {
+        TagKey(hkdf(secret, TOPIC_TAGS))
     }
 }
 
@@ -141,15 +130,27 @@ pub fn tags(
     body: &Value,
     links: &[Link<'_>],
 ) -> BTreeSet<String> {
+    let key = hmac::Key::new(hmac::HMAC_SHA256, &key.0);
     let mut tags = BTreeSet::new();
     for topic in topics {
-        let text = topic.text();
+        let mut mac = hmac::Context::with_key(&key);
+        mac.update(collection.as_bytes());
+        mac.update(&[0]);
+        mac.update(topic.text().as_bytes());
+        mac.update(&[0]);
         for value in topic.values(body, links) {
-            tags.insert(key.tag(collection, &text, &value));
+            tags.insert(tag(mac.clone(), &value));
+            // A body may hold any number of values; only the first 64 count.
+            if tags.len() > MAX_TAGS {
+                tags.pop_last();
+            }
         }
     }
-    while tags.len() > MAX_TAGS {
-        tags.pop_last();
-    }
     tags
+}
+
+/// The tag of a value; `mac` has had all that comes before it.
+fn tag(mut mac: hmac::Context, value: &[u8]) -> String {
+    mac.update(value);
+    base64url::encode(mac.sign().as_ref().get(..TAG_BYTES).unwrap_or_default())
 }

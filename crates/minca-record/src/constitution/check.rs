@@ -212,13 +212,7 @@ fn check_known(object: &Object) -> Result<(), Unknown> {
 
 fn name(object: &Object) -> Option<Text> {
     let name = object.get("name")?.as_text()?;
-    // In WTF-8 every code point has one byte that continues no other.
-    let code_points = name
-        .as_wtf8()
-        .iter()
-        .filter(|byte| !matches!(byte, 0x80..=0xBF))
-        .count();
-    (code_points <= MAX_NAME).then(|| name.clone())
+    (name.code_points() <= MAX_NAME).then(|| name.clone())
 }
 
 /// Whether it is private.

@@ -47,6 +47,15 @@ impl Text {
             .sum()
     }
 
+    /// Length in Unicode code points; a lone surrogate is one.
+    pub fn code_points(&self) -> usize {
+        // Every code point has one byte that continues no other.
+        self.as_wtf8()
+            .iter()
+            .filter(|&&byte| !matches!(byte, 0x80..=0xBF))
+            .count()
+    }
+
     /// Whether the string has no characters.
     pub fn is_empty(&self) -> bool {
         self.as_wtf8().is_empty()
@@ -272,6 +281,8 @@ mod tests {
         assert_eq!(lone.as_str(), None);
         assert_eq!(lone.as_wtf8(), [0xED, 0xB8, 0x80, 0xED, 0xA0, 0xBD]);
         assert_eq!(lone.utf16_len(), 2);
+        assert_eq!(lone.code_points(), 2);
+        assert_eq!(Text::from("😀é").code_points(), 2);
     }
 
     proptest! {

@@ -26,6 +26,9 @@ pub const MAX_SEEN: usize = 64;
 /// The most tags (02 §10).
 pub const MAX_TAGS: usize = 64;
 
+/// The signed part of most versions is smaller, note and all.
+const USUAL_BYTES: usize = 2048;
+
 /// The longest `bodyHash`, in UTF-16 code units.
 const MAX_BODY_HASH: usize = 128;
 
@@ -144,7 +147,7 @@ pub(super) fn read(value: Value, log_rule: LogRule) -> Result<Version, ShapeErro
     if depth > MAX_DEPTH {
         return Err(ShapeError::TooDeep(depth));
     }
-    let mut signed_part = Vec::new();
+    let mut signed_part = Vec::with_capacity(USUAL_BYTES);
     object.write_canonical_without(&UNSIGNED, &mut signed_part);
     let body_canonical = object.get("body").map(Value::canonical);
     let size = canonical_size(&object, &signed_part, body_canonical.as_deref());
