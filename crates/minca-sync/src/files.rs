@@ -34,6 +34,9 @@ pub fn pieces(length: u64) -> impl Iterator<Item = (u64, u64)> {
 }
 
 /// Parts of one file being fetched from one peer: one `want-file` in flight.
+///
+/// It keeps the bytes of parts begun and not whole yet: at most all that was
+/// asked for, which is 16 MiB for 64 chunks. Who minds asks for fewer.
 #[derive(Debug)]
 pub struct FileFetch {
     id: RequestId,
@@ -90,8 +93,8 @@ impl FileFetch {
         self.id == id && self.file == *file
     }
 
-    /// Takes bytes that came. `list` is the file's, unless that is what is
-    /// being fetched or the file has one chunk only.
+    /// Takes bytes that came. `list` is the file's; there need be none where it
+    /// is what is being fetched, or the file has one chunk only.
     pub fn take(&mut self, message: FileBytes, list: Option<&ChunkList>) -> Took {
         let part = message.part;
         let fits = self.is_for(message.id, &message.file)

@@ -1,4 +1,10 @@
 //! Part 05 §2–§8 and the texts of part 04.
+//!
+//! What two peers say to each other, and how each side judges it: the
+//! [handshake], the [envelope] of what comes after it, the sync
+//! [messages](message), [Negentropy](negentropy) over sets of [items](item)
+//! with their [sums](sum), and [files] by chunks. All of it decides without a
+//! socket, a clock or a random source.
 
 pub mod allowance;
 pub mod close;

@@ -229,3 +229,36 @@ proptest! {
         prop_assert!(whole <= 1);
     }
 }
+
+#[test]
+fn a_file_done_names_at_most_as_many_as_can_be_asked_for() {
+    let file = FileId::from_bytes([7; 32]);
+    let named = |count: u32| {
+        let missing: Vec<Part> = (0..count).map(Part::Chunk).collect();
+        let mut out = Vec::new();
+        write_file_done(&mut out, 1.into(), &file, &missing);
+        match Message::read(json::read(&out, MESSAGE_DEPTH).unwrap()) {
+            Ok(Message::FileDone(done)) => done.missing.len(),
+            other => panic!("{other:?}"),
+        }
+    };
+    assert_eq!(named(64), 64);
+    assert_eq!(named(65), 64);
+}
+
+#[test]
+fn what_is_no_part_is_left_out_of_a_file_done() {
+    let message = format!(
+        r#"{{"v":8,"type":"file-done","id":1,"hash":"{}","missing":[8191,8192,-1,"list","x",null,0.5,3]}}"#,
+        "0".repeat(64),
+    );
+    let Ok(Message::FileDone(done)) =
+        Message::read(json::read(message.as_bytes(), MESSAGE_DEPTH).unwrap())
+    else {
+        panic!("read");
+    };
+    assert_eq!(
+        done.missing,
+        [Part::Chunk(8191), Part::List, Part::Chunk(3)]
+    );
+}

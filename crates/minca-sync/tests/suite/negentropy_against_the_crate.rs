@@ -36,12 +36,13 @@ fn limit() -> impl Strategy<Value = u64> {
 }
 
 /// Two sets that share much: items with their places among seconds and, in some
-/// cases, the same first bytes of their ids.
+/// cases, the same first bytes of their ids; enough is left of those that no
+/// two sums are equal by chance.
 fn sets() -> impl Strategy<Value = (Vec<Item>, Vec<Item>)> {
     let size = prop_oneof![2 => 0usize..70, 3 => 0usize..600, 2 => 1000usize..2500];
     let share = prop_oneof![Just(0u32), Just(1), Just(20), Just(200), Just(1000)];
     let per = prop_oneof![Just(1u64), Just(3), Just(100), Just(100_000)];
-    (size, share, per, any::<u64>(), 0usize..31, any::<bool>()).prop_map(
+    (size, share, per, any::<u64>(), 0usize..21, any::<bool>()).prop_map(
         |(size, share, per, seed, same, crowds)| {
             let mut a = Vec::new();
             let mut b = Vec::new();
@@ -186,8 +187,6 @@ fn compare(
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(64))]
-
     #[test]
     fn sessions_are_the_crates_byte_for_byte((a, b) in sets(), limits in (limit(), limit())) {
         let ours_a: SortedItems = a.iter().copied().collect();

@@ -362,3 +362,17 @@ fn a_note_lets_read_where_its_command_and_policy_do() {
     assert!(!lets_read(&shown("/record/read", "bother"), "bspace"));
     assert!(!lets_read(&shown("/record/write", "bspace"), "bspace"));
 }
+
+#[test]
+fn a_did_has_at_most_250_characters_behind_its_z() {
+    let hello = |characters: usize| {
+        let did = format!("did:key:z{}", "D".repeat(characters));
+        let nonce = Nonce([0; 16]);
+        let hello = format!(r#"{{"type":"hello","did":"{did}","nonce":"{nonce}"}}"#);
+        read_hello(Frame::Text(hello.as_bytes())).map(|hello| hello.did.len())
+    };
+    assert_eq!(hello(0), Err(Close::ExpectedHello));
+    assert_eq!(hello(1), Ok(10));
+    assert_eq!(hello(250), Ok(259));
+    assert_eq!(hello(251), Err(Close::ExpectedHello));
+}
