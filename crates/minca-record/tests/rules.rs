@@ -13,7 +13,10 @@ use serde_json::{Value, json};
 use support::{read, section, string};
 
 const COLLECTION: &str = "app.todo.item";
-const SEALED: fn() -> Value = || json!({"sealed": "AQ", "keyId": "bgk-m-Kq-gEGgJCOOEYNYw"});
+
+fn sealed() -> Value {
+    json!({"sealed": "AQ", "keyId": "bgk-m-Kq-gEGgJCOOEYNYw"})
+}
 
 fn public() -> Sight {
     Sight::Public(TagKey::of_public_space(ContentId::of(b"a space")))
@@ -154,8 +157,8 @@ fn fixed_fields_are_compared_where_both_bodies_can_be_read() {
         );
     }
     // A sealed body is read in a public space, and by nobody blind.
-    assert_eq!(with(&public(), SEALED(), &first), Err(RuleRefusal::Fixed));
-    assert_eq!(with(&Sight::Blind, SEALED(), &first), Ok(()));
+    assert_eq!(with(&public(), sealed(), &first), Err(RuleRefusal::Fixed));
+    assert_eq!(with(&Sight::Blind, sealed(), &first), Ok(()));
 }
 
 #[test]
@@ -206,7 +209,7 @@ fn a_definition_counts_when_it_can_be_read() {
     for sight in [public(), Sight::Blind] {
         assert!(counts(&sight, &[]));
         assert!(!counts(&sight, &[("body", "absent".into())]));
-        assert!(!counts(&sight, &[("body", SEALED())]));
+        assert!(!counts(&sight, &[("body", sealed())]));
         assert!(!counts(&sight, &[("key", json!("collection:app.b"))]));
         assert!(!counts(&sight, &[("collection", json!("app.a"))]));
         let delete = [
