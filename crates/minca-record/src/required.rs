@@ -21,13 +21,14 @@ pub const ACCOUNT_WRITE: &str = "/account/write";
 /// The collection of definitions.
 pub const DEFINITIONS: &str = "sys.collection";
 
-/// The access collections but [`DEFINITIONS`], which is one too.
-const OTHER_ACCESS_COLLECTIONS: [&str; 11] = [
+/// The access collections, the twelve that hold a space's access history (02 §6.4).
+pub const ACCESS_COLLECTIONS: [&str; 12] = [
     "sys.role",
     "sys.assign",
     "sys.remove",
     "sys.invite",
     "sys.revoke",
+    DEFINITIONS,
     "sys.key",
     "sys.relays",
     "sys.keepers",
@@ -66,9 +67,9 @@ pub struct VersionAsked<'a> {
 #[error("expected a key that starts collection: in sys.collection")]
 pub struct NoDefinitionError;
 
-/// Whether `collection` is one of those that hold a space's access history.
+/// Whether `collection` is one of [`ACCESS_COLLECTIONS`].
 pub fn is_access_collection(collection: &Text) -> bool {
-    collection == DEFINITIONS || is_one_of(collection, &OTHER_ACCESS_COLLECTIONS)
+    is_one_of(collection, &ACCESS_COLLECTIONS)
 }
 
 /// What the note of a version in a space must grant. A key without a note needs nothing.
