@@ -11,6 +11,8 @@ mod error;
 mod facts;
 mod lease;
 mod open;
+#[cfg(test)]
+mod plans;
 mod read;
 mod rows;
 mod runs;

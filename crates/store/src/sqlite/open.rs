@@ -25,8 +25,14 @@ const READERS: u32 = 4;
 const BUSY_TIMEOUT: Duration = Duration::from_secs(5);
 /// Statements each connection keeps prepared. The store has about 80.
 const PREPARED_STATEMENTS: usize = 256;
+/// Rows read ahead of whoever takes them. A row may be a version of 1 MiB.
+const ROWS_READ_AHEAD: usize = 16;
 /// Pages the writer keeps in memory, in KiB (SQLite takes that as a negative number).
 const WRITER_CACHE: &str = "-16384";
+/// Pages of the log after which a commit folds it into the file: 32 MiB. Ids fall all
+/// over the index, so the longer it waits, the more often it writes a page once for
+/// several commits.
+const LOG_PAGES: &str = "8192";
 /// The log is cut to this once it was folded into the file: 64 MiB.
 const LOG_BYTES_KEPT: &str = "67108864";
 
@@ -71,6 +77,8 @@ impl SqliteStore {
             .foreign_keys(true)
             .busy_timeout(BUSY_TIMEOUT)
             .statement_cache_capacity(PREPARED_STATEMENTS)
+            .row_buffer_size(ROWS_READ_AHEAD)
+            .pragma("wal_autocheckpoint", LOG_PAGES)
             .pragma("journal_size_limit", LOG_BYTES_KEPT)
             // Where flushing a file does not flush the drive (macOS), ask for both.
             .pragma("fullfsync", "1");

@@ -3,6 +3,7 @@
 use engine::rows::{Found, HeldVersion, OpenedSpace, RecordRow, StoredVersion, Wanted};
 use futures::TryStreamExt;
 use minca_record::content_id::ContentId;
+use minca_record::required::ACCESS_COLLECTIONS;
 use minca_sync::item::Item;
 use sqlx::sqlite::SqliteRow;
 use sqlx::{Row, SqlitePool};
@@ -13,54 +14,38 @@ use super::codec::{
 use super::error::{corrupt, failed};
 use crate::StoreError;
 
-/// The twelve access collections (02 §6.4).
-const ACCESS_COLLECTIONS: [&str; 12] = [
-    "sys.role",
-    "sys.assign",
-    "sys.remove",
-    "sys.invite",
-    "sys.revoke",
-    "sys.collection",
-    "sys.key",
-    "sys.relays",
-    "sys.keepers",
-    "sys.fork",
-    "sys.stepdown",
-    "sys.succeed",
-];
-
 /// What a row of [`open`] is.
 const CONSTITUTION: i64 = 0;
 const COLLECTION: i64 = 1;
 const VERSION: i64 = 2;
 
+/// One statement, so that all of it is of one moment.
+pub(super) const OPEN: &str = "WITH here (space, constitution) AS (
+        SELECT space, constitution FROM spaces WHERE id = ?1 AND carried = 1
+    )
+    SELECT 0, NULL, NULL, NULL, here.constitution, NULL, NULL, NULL FROM here
+    UNION ALL
+    SELECT 1, NULL, c.name, NULL, c.sum, NULL, NULL, c.items
+    FROM here CROSS JOIN collections c ON c.space = here.space
+    UNION ALL
+    SELECT 2, v.id, c.name, v.key, v.envelope, n.bytes, v.body, NULL
+    FROM here
+    CROSS JOIN json_each(?2) AS access
+    CROSS JOIN collections c ON c.space = here.space AND c.name = access.value
+    CROSS JOIN versions v INDEXED BY versions_by_item
+        ON v.space = c.space AND v.collection = c.collection
+    LEFT JOIN notes n ON n.space = v.space AND n.note = v.note";
+
 pub(super) async fn open(
     readers: &SqlitePool,
     space: &ContentId,
 ) -> Result<Option<OpenedSpace>, StoreError> {
-    // One statement, so that all of it is of one moment.
-    let rows = sqlx::query(
-        "WITH here (space, constitution) AS (
-             SELECT space, constitution FROM spaces WHERE id = ?1 AND carried = 1
-         )
-         SELECT 0, NULL, NULL, NULL, here.constitution, NULL, NULL, NULL FROM here
-         UNION ALL
-         SELECT 1, NULL, c.name, NULL, c.sum, NULL, NULL, c.items
-         FROM here CROSS JOIN collections c ON c.space = here.space
-         UNION ALL
-         SELECT 2, v.id, c.name, v.key, v.envelope, n.bytes, v.body, NULL
-         FROM here
-         CROSS JOIN json_each(?2) AS access
-         CROSS JOIN collections c ON c.space = here.space AND c.name = access.value
-         CROSS JOIN versions v INDEXED BY versions_by_item
-             ON v.space = c.space AND v.collection = c.collection
-         LEFT JOIN notes n ON n.space = v.space AND n.note = v.note",
-    )
-    .bind(space.digest().as_slice())
-    .bind(texts_json(ACCESS_COLLECTIONS))
-    .fetch_all(readers)
-    .await
-    .map_err(failed)?;
+    let rows = sqlx::query(OPEN)
+        .bind(space.digest().as_slice())
+        .bind(texts_json(ACCESS_COLLECTIONS))
+        .fetch_all(readers)
+        .await
+        .map_err(failed)?;
 
     let mut constitution = None;
     let mut sums = Vec::new();
@@ -84,6 +69,31 @@ pub(super) async fn open(
     }))
 }
 
+/// Versions have a collection; rows without one are heads: the current version's id,
+/// the record's key, and the first version's id where a genesis would be.
+pub(super) const READ: &str = "WITH here (space) AS (SELECT space FROM spaces WHERE id = ?1),
+    heads (space, key, current, first) AS (
+        SELECT r.space, r.key, r.current, r.first
+        FROM here CROSS JOIN json_each(?3) AS asked
+        CROSS JOIN records r ON r.space = here.space AND r.key = asked.value
+    ),
+    named (no) AS (
+        SELECT v.no
+        FROM here CROSS JOIN json_each(?2) AS asked
+        CROSS JOIN versions v ON v.space = here.space AND v.id = unhex(asked.value)
+        UNION
+        SELECT current FROM heads
+    )
+    SELECT v.id, c.name, v.key, v.seq, v.genesis, a.did, v.retain, v.deleted,
+           v.deleted OR v.body IS NOT NULL
+    FROM named CROSS JOIN versions v ON v.no = named.no
+    CROSS JOIN collections c ON c.space = v.space AND c.collection = v.collection
+    CROSS JOIN accounts a ON a.space = v.space AND a.account = v.account
+    UNION ALL
+    SELECT current.id, NULL, heads.key, NULL, first.id, NULL, NULL, NULL, NULL
+    FROM heads CROSS JOIN versions current ON current.no = heads.current
+    LEFT JOIN versions first ON first.no = heads.first";
+
 pub(super) async fn read(
     readers: &SqlitePool,
     space: &ContentId,
@@ -92,38 +102,13 @@ pub(super) async fn read(
     if wanted.is_empty() {
         return Ok(Found::default());
     }
-    // Versions have a collection; rows without one are heads: the current version's
-    // id, the record's key, and the first version's id where a genesis would be.
-    let rows = sqlx::query(
-        "WITH here (space) AS (SELECT space FROM spaces WHERE id = ?1),
-         heads (space, key, current, first) AS (
-             SELECT r.space, r.key, r.current, r.first
-             FROM here CROSS JOIN json_each(?3) AS asked
-             CROSS JOIN records r ON r.space = here.space AND r.key = asked.value
-         ),
-         named (no) AS (
-             SELECT v.no
-             FROM here CROSS JOIN json_each(?2) AS asked
-             CROSS JOIN versions v ON v.space = here.space AND v.id = unhex(asked.value)
-             UNION
-             SELECT current FROM heads
-         )
-         SELECT v.id, c.name, v.key, v.seq, v.genesis, a.did, v.retain, v.deleted,
-                v.deleted OR v.body IS NOT NULL
-         FROM named CROSS JOIN versions v ON v.no = named.no
-         CROSS JOIN collections c ON c.space = v.space AND c.collection = v.collection
-         CROSS JOIN accounts a ON a.space = v.space AND a.account = v.account
-         UNION ALL
-         SELECT current.id, NULL, heads.key, NULL, first.id, NULL, NULL, NULL, NULL
-         FROM heads CROSS JOIN versions current ON current.no = heads.current
-         LEFT JOIN versions first ON first.no = heads.first",
-    )
-    .bind(space.digest().as_slice())
-    .bind(ids_json(&wanted.versions))
-    .bind(texts_json(&wanted.records))
-    .fetch_all(readers)
-    .await
-    .map_err(failed)?;
+    let rows = sqlx::query(READ)
+        .bind(space.digest().as_slice())
+        .bind(ids_json(&wanted.versions))
+        .bind(texts_json(&wanted.records))
+        .fetch_all(readers)
+        .await
+        .map_err(failed)?;
 
     let mut found = Found::default();
     let mut dids = Dids::default();
@@ -156,6 +141,16 @@ pub(super) async fn read(
     Ok(found)
 }
 
+/// A page of a collection's items, off the index alone.
+pub(super) const ITEMS: &str = "SELECT v.timestamp, v.id
+    FROM spaces s
+    CROSS JOIN collections c ON c.space = s.space AND c.name = ?2
+    CROSS JOIN versions v INDEXED BY versions_by_item
+        ON v.space = c.space AND v.collection = c.collection
+    WHERE s.id = ?1 AND (v.timestamp, v.id) > (?3, ?4)
+    ORDER BY v.timestamp, v.id
+    LIMIT ?5";
+
 pub(super) async fn items(
     readers: &SqlitePool,
     space: &ContentId,
@@ -167,28 +162,29 @@ pub(super) async fn items(
     let (timestamp, id) = after.map_or((0, Vec::new()), |item| {
         (to_integer(item.timestamp), item.id.to_vec())
     });
-    let rows: Vec<(i64, Vec<u8>)> = sqlx::query_as(
-        "SELECT v.timestamp, v.id
-         FROM spaces s
-         CROSS JOIN collections c ON c.space = s.space AND c.name = ?2
-         CROSS JOIN versions v INDEXED BY versions_by_item
-             ON v.space = c.space AND v.collection = c.collection
-         WHERE s.id = ?1 AND (v.timestamp, v.id) > (?3, ?4)
-         ORDER BY v.timestamp, v.id
-         LIMIT ?5",
-    )
-    .bind(space.digest().as_slice())
-    .bind(collection)
-    .bind(timestamp)
-    .bind(id)
-    .bind(to_limit(limit))
-    .fetch_all(readers)
-    .await
-    .map_err(failed)?;
+    let rows: Vec<(i64, Vec<u8>)> = sqlx::query_as(ITEMS)
+        .bind(space.digest().as_slice())
+        .bind(collection)
+        .bind(timestamp)
+        .bind(id)
+        .bind(to_limit(limit))
+        .fetch_all(readers)
+        .await
+        .map_err(failed)?;
     rows.iter()
         .map(|(timestamp, id)| item(*timestamp, id))
         .collect()
 }
+
+/// json_each gives its rows in order of rowid, so nothing is sorted and no more is
+/// read than fits.
+pub(super) const VERSIONS: &str = "SELECT v.id, c.name, v.key, v.envelope, n.bytes, v.body
+    FROM json_each(?2) AS asked
+    CROSS JOIN spaces s ON s.id = ?1
+    CROSS JOIN versions v ON v.space = s.space AND v.id = unhex(asked.value)
+    CROSS JOIN collections c ON c.space = v.space AND c.collection = v.collection
+    LEFT JOIN notes n ON n.space = v.space AND n.note = v.note
+    ORDER BY asked.rowid";
 
 pub(super) async fn versions(
     readers: &SqlitePool,
@@ -196,20 +192,10 @@ pub(super) async fn versions(
     ids: &[ContentId],
     max_bytes: usize,
 ) -> Result<Vec<StoredVersion>, StoreError> {
-    // json_each gives its rows in order of rowid, so nothing is sorted and no more
-    // is read than fits.
-    let rows = sqlx::query(
-        "SELECT v.id, c.name, v.key, v.envelope, n.bytes, v.body
-         FROM json_each(?2) AS asked
-         CROSS JOIN spaces s ON s.id = ?1
-         CROSS JOIN versions v ON v.space = s.space AND v.id = unhex(asked.value)
-         CROSS JOIN collections c ON c.space = v.space AND c.collection = v.collection
-         LEFT JOIN notes n ON n.space = v.space AND n.note = v.note
-         ORDER BY asked.rowid",
-    )
-    .bind(space.digest().as_slice())
-    .bind(ids_json(ids))
-    .fetch(readers);
+    let rows = sqlx::query(VERSIONS)
+        .bind(space.digest().as_slice())
+        .bind(ids_json(ids))
+        .fetch(readers);
     take_up_to(rows, max_bytes).await
 }
 

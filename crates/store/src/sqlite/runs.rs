@@ -10,24 +10,25 @@ use super::error::failed;
 use super::rows::write_rows;
 use crate::{RUN_ITEMS, Run, StoreError};
 
+/// A collection's runs.
+pub(super) const RUNS: &str = "SELECT r.first, r.items, r.sum
+    FROM spaces s
+    CROSS JOIN collections c ON c.space = s.space AND c.name = ?2
+    CROSS JOIN runs r ON r.space = c.space AND r.collection = c.collection
+    WHERE s.id = ?1
+    ORDER BY r.first";
+
 pub(super) async fn read(
     readers: &SqlitePool,
     space: &ContentId,
     collection: &str,
 ) -> Result<Vec<Run>, StoreError> {
-    let rows: Vec<(Vec<u8>, i64, Vec<u8>)> = sqlx::query_as(
-        "SELECT r.first, r.items, r.sum
-         FROM spaces s
-         CROSS JOIN collections c ON c.space = s.space AND c.name = ?2
-         CROSS JOIN runs r ON r.space = c.space AND r.collection = c.collection
-         WHERE s.id = ?1
-         ORDER BY r.first",
-    )
-    .bind(space.digest().as_slice())
-    .bind(collection)
-    .fetch_all(readers)
-    .await
-    .map_err(failed)?;
+    let rows: Vec<(Vec<u8>, i64, Vec<u8>)> = sqlx::query_as(RUNS)
+        .bind(space.digest().as_slice())
+        .bind(collection)
+        .fetch_all(readers)
+        .await
+        .map_err(failed)?;
     rows.iter()
         .map(|(first, items, value)| {
             Ok(Run {
@@ -96,6 +97,22 @@ pub(super) async fn add(
     write(connection, space, collection, &written).await
 }
 
+/// The runs that items belong to, by a search per item.
+pub(super) const TOUCHED: &str = "SELECT first, items, sum,
+        first = (SELECT min(first) FROM runs WHERE space = ?1 AND collection = ?2),
+        (SELECT min(first) FROM runs AS after
+         WHERE after.space = ?1 AND after.collection = ?2 AND after.first > runs.first)
+    FROM runs
+    WHERE space = ?1 AND collection = ?2 AND first IN (
+        SELECT coalesce(
+            (SELECT max(first) FROM runs
+             WHERE space = ?1 AND collection = ?2 AND first <= unhex(item.value)),
+            (SELECT min(first) FROM runs WHERE space = ?1 AND collection = ?2)
+        )
+        FROM json_each(?3) AS item
+    )
+    ORDER BY first";
+
 /// The runs that `items` belong to, in order.
 async fn touched(
     connection: &mut SqliteConnection,
@@ -103,28 +120,13 @@ async fn touched(
     collection: i64,
     items: &[Item],
 ) -> Result<Vec<Touched>, StoreError> {
-    let rows: Vec<TouchedColumns> = sqlx::query_as(
-        "SELECT first, items, sum,
-             first = (SELECT min(first) FROM runs WHERE space = ?1 AND collection = ?2),
-             (SELECT min(first) FROM runs AS after
-              WHERE after.space = ?1 AND after.collection = ?2 AND after.first > runs.first)
-         FROM runs
-         WHERE space = ?1 AND collection = ?2 AND first IN (
-             SELECT coalesce(
-                 (SELECT max(first) FROM runs
-                  WHERE space = ?1 AND collection = ?2 AND first <= unhex(item.value)),
-                 (SELECT min(first) FROM runs WHERE space = ?1 AND collection = ?2)
-             )
-             FROM json_each(?3) AS item
-         )
-         ORDER BY first",
-    )
-    .bind(space)
-    .bind(collection)
-    .bind(blobs_json(items.iter().map(item_key)))
-    .fetch_all(connection)
-    .await
-    .map_err(failed)?;
+    let rows: Vec<TouchedColumns> = sqlx::query_as(TOUCHED)
+        .bind(space)
+        .bind(collection)
+        .bind(blobs_json(items.iter().map(item_key)))
+        .fetch_all(connection)
+        .await
+        .map_err(failed)?;
     rows.iter()
         .map(|(first, items, value, is_first, next)| {
             let run = Run {
@@ -141,6 +143,12 @@ async fn touched(
         .collect()
 }
 
+/// The items of a run.
+pub(super) const BETWEEN: &str = "SELECT timestamp, id FROM versions INDEXED BY versions_by_item
+    WHERE space = ?1 AND collection = ?2
+      AND (timestamp, id) >= (?3, ?4) AND (timestamp, id) < (?5, ?6)
+    ORDER BY timestamp, id";
+
 /// The items at or after `from` and before `to`, in order.
 async fn items_between(
     connection: &mut SqliteConnection,
@@ -155,21 +163,16 @@ async fn items_between(
     let bound = |item: Item| (to_integer(item.timestamp), item.id.to_vec());
     let from = from.map_or(least, bound);
     let to = to.map_or(beyond, bound);
-    let rows: Vec<(i64, Vec<u8>)> = sqlx::query_as(
-        "SELECT timestamp, id FROM versions INDEXED BY versions_by_item
-         WHERE space = ?1 AND collection = ?2
-           AND (timestamp, id) >= (?3, ?4) AND (timestamp, id) < (?5, ?6)
-         ORDER BY timestamp, id",
-    )
-    .bind(space)
-    .bind(collection)
-    .bind(from.0)
-    .bind(from.1)
-    .bind(to.0)
-    .bind(to.1)
-    .fetch_all(connection)
-    .await
-    .map_err(failed)?;
+    let rows: Vec<(i64, Vec<u8>)> = sqlx::query_as(BETWEEN)
+        .bind(space)
+        .bind(collection)
+        .bind(from.0)
+        .bind(from.1)
+        .bind(to.0)
+        .bind(to.1)
+        .fetch_all(connection)
+        .await
+        .map_err(failed)?;
     rows.iter()
         .map(|(timestamp, id)| item(*timestamp, id))
         .collect()

@@ -13,41 +13,43 @@ use crate::{Lease, SegmentRow, Shard, StoreError, StoreWriter};
 /// A segment's writer, counter, name, length and ids.
 type SegmentColumns = (Vec<u8>, i64, String, i64, Vec<u8>);
 
+/// Spaces by how long they have waited, off an index of those that wait.
+pub(super) const SPACES_TO_SEGMENT: &str = "SELECT id FROM spaces
+    WHERE shard = ?1 AND carried = 1 AND to_segment_since IS NOT NULL
+    ORDER BY to_segment_since, space LIMIT ?2";
+
 pub(super) async fn spaces_to_segment(
     readers: &SqlitePool,
     shard: Shard,
     limit: usize,
 ) -> Result<Vec<ContentId>, StoreError> {
-    let ids: Vec<Vec<u8>> = sqlx::query_scalar(
-        "SELECT id FROM spaces
-         WHERE shard = ?1 AND carried = 1 AND to_segment_since IS NOT NULL
-         ORDER BY to_segment_since, space LIMIT ?2",
-    )
-    .bind(shard.0)
-    .bind(to_limit(limit))
-    .fetch_all(readers)
-    .await
-    .map_err(failed)?;
+    let ids: Vec<Vec<u8>> = sqlx::query_scalar(SPACES_TO_SEGMENT)
+        .bind(shard.0)
+        .bind(to_limit(limit))
+        .fetch_all(readers)
+        .await
+        .map_err(failed)?;
     ids.iter().map(|bytes| id(bytes)).collect()
 }
+
+/// Versions that wait, in the order they were written.
+pub(super) const UNSEGMENTED: &str = "SELECT v.id, c.name, v.key, v.envelope, n.bytes, v.body
+    FROM spaces s
+    CROSS JOIN to_segment t ON t.space = s.space
+    CROSS JOIN versions v ON v.no = t.version
+    CROSS JOIN collections c ON c.space = v.space AND c.collection = v.collection
+    LEFT JOIN notes n ON n.space = v.space AND n.note = v.note
+    WHERE s.id = ?1
+    ORDER BY t.version";
 
 pub(super) async fn unsegmented(
     readers: &SqlitePool,
     space: &ContentId,
     max_bytes: usize,
 ) -> Result<Vec<StoredVersion>, StoreError> {
-    let rows = sqlx::query(
-        "SELECT v.id, c.name, v.key, v.envelope, n.bytes, v.body
-         FROM spaces s
-         CROSS JOIN to_segment t ON t.space = s.space
-         CROSS JOIN versions v ON v.no = t.version
-         CROSS JOIN collections c ON c.space = v.space AND c.collection = v.collection
-         LEFT JOIN notes n ON n.space = v.space AND n.note = v.note
-         WHERE s.id = ?1
-         ORDER BY t.version",
-    )
-    .bind(space.digest().as_slice())
-    .fetch(readers);
+    let rows = sqlx::query(UNSEGMENTED)
+        .bind(space.digest().as_slice())
+        .fetch(readers);
     take_up_to(rows, max_bytes).await
 }
 

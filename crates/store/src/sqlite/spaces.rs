@@ -71,6 +71,10 @@ pub(super) async fn stop_carrying(
     Ok(stopped.rows_affected() == 1)
 }
 
+/// A page of spaces.
+pub(super) const CARRIED: &str = "SELECT id, constitution, read_key, revision, bytes, versions
+    FROM spaces WHERE id > ?1 AND carried = 1 ORDER BY id LIMIT ?2";
+
 pub(super) async fn carried(
     readers: &SqlitePool,
     after: Option<ContentId>,
@@ -78,15 +82,12 @@ pub(super) async fn carried(
 ) -> Result<Vec<CarriedSpace>, StoreError> {
     // No id is empty, and all sort after it.
     let after = after.map_or_else(Vec::new, |id| id.digest().to_vec());
-    let rows = sqlx::query(
-        "SELECT id, constitution, read_key, revision, bytes, versions
-         FROM spaces WHERE id > ?1 AND carried = 1 ORDER BY id LIMIT ?2",
-    )
-    .bind(after)
-    .bind(to_limit(limit))
-    .fetch_all(readers)
-    .await
-    .map_err(failed)?;
+    let rows = sqlx::query(CARRIED)
+        .bind(after)
+        .bind(to_limit(limit))
+        .fetch_all(readers)
+        .await
+        .map_err(failed)?;
     rows.iter().map(carried_space).collect()
 }
 

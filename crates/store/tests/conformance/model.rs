@@ -1,7 +1,7 @@
 //! The dumb model: all versions in a map, everything else worked out anew.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
-use std::sync::Arc;
+use std::sync::{Arc, LazyLock};
 
 use engine::rows::{Batch, RecordRow, StoredVersion, VersionRow, Wanted};
 use minca_record::content_id::ContentId;
@@ -10,14 +10,18 @@ use minca_sync::item::Item;
 use minca_sync::sum::Sum;
 use store::{RUN_ITEMS, SpaceBatch, Store};
 
-const DIDS: [&str; 2] = [
-    "did:key:zDnaed8DYZ8Hx21hjLc7fE9TXMkDUV65S3ys8HtLrnPC1piwd",
-    "did:key:zDnaes7SHHEzJcR4LfXNL8UjSMWQ3VMFfQiv6vZzoxgkaCNqt",
-];
+/// Parsed once, since that costs more than all else here.
+static DIDS: LazyLock<[Did; 2]> = LazyLock::new(|| {
+    [
+        "did:key:zDnaed8DYZ8Hx21hjLc7fE9TXMkDUV65S3ys8HtLrnPC1piwd",
+        "did:key:zDnaes7SHHEzJcR4LfXNL8UjSMWQ3VMFfQiv6vZzoxgkaCNqt",
+    ]
+    .map(|text| Did::parse(text).unwrap())
+});
 
 /// A DID by a number.
 pub(crate) fn did(number: usize) -> Did {
-    Did::parse(DIDS[number % DIDS.len()]).unwrap()
+    DIDS[number % DIDS.len()]
 }
 
 /// A whole first version of a record of its own in `notes`, by a number.

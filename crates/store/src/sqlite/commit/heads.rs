@@ -6,6 +6,22 @@ use sqlx::SqliteConnection;
 use super::super::rows::write_rows;
 use super::{Failure, does_not_fit};
 
+/// Before and after the rows of a statement that writes heads.
+pub(in crate::sqlite) const START: &str = "WITH head (space, key, current, first) AS (";
+
+/// See [`START`]. A head that names what is not held is not written, and so not counted.
+pub(in crate::sqlite) const END: &str = ") INSERT INTO records (space, key, current, first)
+    SELECT head.space, head.key, current.no, first.no
+    FROM head
+    CROSS JOIN versions current
+        ON current.space = head.space AND current.id = head.current
+        AND current.key = head.key
+    LEFT JOIN versions first
+        ON first.space = head.space AND first.id = head.first AND first.key = head.key
+    WHERE head.first IS NULL OR first.no IS NOT NULL
+    ON CONFLICT (space, key)
+    DO UPDATE SET current = excluded.current, first = excluded.first";
+
 /// Writes the new heads. Each must name versions of its record that are held, this
 /// batch's among them.
 pub(super) async fn write(
@@ -15,7 +31,7 @@ pub(super) async fn write(
 ) -> Result<(), Failure> {
     let written = write_rows(
         connection,
-        "WITH head (space, key, current, first) AS (",
+        START,
         records,
         |columns, record| {
             columns
@@ -24,17 +40,7 @@ pub(super) async fn write(
                 .push_bind(record.current.digest().to_vec())
                 .push_bind(record.first.map(|id| id.digest().to_vec()));
         },
-        ") INSERT INTO records (space, key, current, first)
-         SELECT head.space, head.key, current.no, first.no
-         FROM head
-         CROSS JOIN versions current
-             ON current.space = head.space AND current.id = head.current
-             AND current.key = head.key
-         LEFT JOIN versions first
-             ON first.space = head.space AND first.id = head.first AND first.key = head.key
-         WHERE head.first IS NULL OR first.no IS NOT NULL
-         ON CONFLICT (space, key)
-         DO UPDATE SET current = excluded.current, first = excluded.first",
+        END,
     )
     .await?;
     if written != records.len() as u64 {

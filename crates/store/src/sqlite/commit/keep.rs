@@ -90,6 +90,14 @@ pub(super) async fn keep(
     Ok(())
 }
 
+/// Before and after the rows of a statement that fills.
+pub(in crate::sqlite) const FILL_START: &str = "WITH filled (space, id, body) AS (";
+
+/// See [`FILL_START`]. A version that is no stub is not updated, and so not counted.
+pub(in crate::sqlite) const FILL_END: &str = ") UPDATE versions SET body = filled.body FROM filled
+    WHERE versions.space = filled.space AND versions.id = filled.id
+      AND versions.body IS NULL AND versions.deleted = 0";
+
 /// Writes the bodies of versions held as stubs, and lists those to segment.
 pub(super) async fn fill(
     connection: &mut SqliteConnection,
@@ -99,7 +107,7 @@ pub(super) async fn fill(
 ) -> Result<(), Failure> {
     let filled = write_rows(
         connection,
-        "WITH filled (space, id, body) AS (",
+        FILL_START,
         bodies,
         |columns, (id, body)| {
             columns
@@ -107,9 +115,7 @@ pub(super) async fn fill(
                 .push_bind(id.digest().to_vec())
                 .push_bind(body.clone());
         },
-        ") UPDATE versions SET body = filled.body FROM filled
-         WHERE versions.space = filled.space AND versions.id = filled.id
-           AND versions.body IS NULL AND versions.deleted = 0",
+        FILL_END,
     )
     .await?;
     if filled != bodies.len() as u64 {
@@ -146,6 +152,16 @@ pub(super) async fn fill(
     Ok(())
 }
 
+/// How many of the versions have a body, and the bodies' length.
+pub(in crate::sqlite) const COUNT_BODIES: &str = "SELECT count(*), coalesce(sum(length(v.body)), 0)
+    FROM json_each(?2) AS dropped
+    CROSS JOIN versions v ON v.space = ?1 AND v.id = unhex(dropped.value)
+    WHERE v.body IS NOT NULL";
+
+/// Takes bodies away.
+pub(in crate::sqlite) const DROP: &str = "UPDATE versions SET body = NULL
+    WHERE space = ?1 AND id IN (SELECT unhex(value) FROM json_each(?2))";
+
 /// Takes the bodies of versions held whole away, and notes them for whoever
 /// rewrites segments.
 pub(super) async fn drop_bodies(
@@ -155,28 +171,20 @@ pub(super) async fn drop_bodies(
     counted: &mut Counted,
 ) -> Result<(), Failure> {
     let ids = ids_json(versions);
-    let (with_body, bytes): (i64, i64) = sqlx::query_as(
-        "SELECT count(*), coalesce(sum(length(v.body)), 0)
-         FROM json_each(?2) AS dropped
-         CROSS JOIN versions v ON v.space = ?1 AND v.id = unhex(dropped.value)
-         WHERE v.body IS NOT NULL",
-    )
-    .bind(space)
-    .bind(ids.as_str())
-    .fetch_one(&mut *connection)
-    .await?;
+    let (with_body, bytes): (i64, i64) = sqlx::query_as(COUNT_BODIES)
+        .bind(space)
+        .bind(ids.as_str())
+        .fetch_one(&mut *connection)
+        .await?;
     if count(with_body)? != versions.len() as u64 {
         return Err(does_not_fit("a version to drop the body of has none"));
     }
     counted.bytes_out += count(bytes)?;
-    sqlx::query(
-        "UPDATE versions SET body = NULL
-         WHERE space = ?1 AND id IN (SELECT unhex(value) FROM json_each(?2))",
-    )
-    .bind(space)
-    .bind(ids.as_str())
-    .execute(&mut *connection)
-    .await?;
+    sqlx::query(DROP)
+        .bind(space)
+        .bind(ids.as_str())
+        .execute(&mut *connection)
+        .await?;
     sqlx::query(
         "INSERT INTO dropped_bodies (space, version, since)
          SELECT ?1, v.no, CAST(unixepoch('subsec') * 1000 AS INTEGER)

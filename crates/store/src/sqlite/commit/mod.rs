@@ -5,8 +5,8 @@
 //! so nothing is read only to be checked; the savepoint then takes the batch
 //! back and the others land.
 
-mod heads;
-mod keep;
+pub(super) mod heads;
+pub(super) mod keep;
 mod names;
 
 use std::collections::{BTreeMap, HashSet};
