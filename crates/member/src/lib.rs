@@ -1,7 +1,11 @@
 //! A client that plays a device.
 
 pub mod clock;
+pub mod gatekeeper;
+pub mod holdings;
 pub mod identity;
 pub mod randomness;
+pub mod replica;
 pub mod space;
+pub mod sync;
 pub mod write;
