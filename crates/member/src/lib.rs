@@ -1,10 +1,12 @@
 //! A client that plays a device.
 
+pub mod client;
 pub mod clock;
 pub mod gatekeeper;
 pub mod holdings;
 pub mod identity;
 pub mod randomness;
+pub mod raw;
 pub mod replica;
 pub mod space;
 pub mod sync;

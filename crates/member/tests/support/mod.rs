@@ -1,0 +1,162 @@
+//! A host for one space: the host's part of the handshake around a device's sync machine. It
+//! shares no code with the real one.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use futures::{SinkExt, StreamExt};
+use member::holdings::Holdings;
+use member::identity::{Account, Device};
+use member::randomness::FixedRandomness;
+use member::replica::Replica;
+use member::space::Space;
+use member::sync::Effect;
+use minca_record::did::Did;
+use minca_record::signing::SigningKey;
+use minca_sync::envelope::{Envelope, Kind, write_sync, write_who};
+use minca_sync::frame::Frame;
+use minca_sync::handshake::{
+    Held, HostView, Nonce, proof, read_hello, welcome_label, write_challenge, write_welcome,
+};
+use tokio::net::{TcpListener, TcpStream};
+use tokio::sync::Mutex;
+use tokio_tungstenite::tungstenite::Message;
+use tokio_tungstenite::tungstenite::protocol::CloseFrame;
+use tokio_tungstenite::tungstenite::protocol::frame::coding::CloseCode;
+
+/// The host's own store of the space, which outlives its connections.
+pub(crate) struct Host {
+    pub(crate) address: std::net::SocketAddr,
+    pub(crate) node: Did,
+    pub(crate) replica: Arc<Mutex<Replica>>,
+}
+
+/// How a host misbehaves.
+#[derive(Clone, Copy, PartialEq)]
+pub(crate) enum Manner {
+    Well,
+    /// Signs its welcome with another key.
+    WrongWelcome,
+    /// Closes with this code as soon as it has sent its welcome.
+    ClosesWith(u16),
+}
+
+impl Host {
+    pub(crate) async fn start(space: Space, manner: Manner) -> Host {
+        let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+        let address = listener.local_addr().unwrap();
+        let account = Account::from_seed([200; 16]);
+        let key = account.root_key().clone();
+        let node = key.did();
+        let randomness = Box::new(FixedRandomness::new(200));
+        let device = Device::of_root_key(account);
+        let replica = Replica::new(space, device, Holdings::in_memory(), randomness);
+        let replica = Arc::new(Mutex::new(replica));
+        let served = Arc::clone(&replica);
+        tokio::spawn(async move {
+            while let Ok((stream, _)) = listener.accept().await {
+                tokio::spawn(serve(stream, Arc::clone(&served), key.clone(), manner));
+            }
+        });
+        Host {
+            address,
+            node,
+            replica,
+        }
+    }
+
+    pub(crate) fn url(&self) -> String {
+        format!("ws://{}/peer#{}", self.address, self.node)
+    }
+}
+
+async fn serve(
+    stream: TcpStream,
+    replica: Arc<Mutex<Replica>>,
+    key: SigningKey,
+    manner: Manner,
+) -> Option<()> {
+    let node = key.did();
+    let mut socket = tokio_tungstenite::accept_async(stream).await.ok()?;
+    let nonce = Nonce([9; 16]);
+    socket
+        .send(Message::text(write_challenge(&node, &nonce)))
+        .await
+        .ok()?;
+    let message = tokio::time::timeout(Duration::from_secs(10), socket.next())
+        .await
+        .ok()??
+        .ok()?;
+    let hello = read_hello(Frame::Text(message.to_text().ok()?.as_bytes())).ok()?;
+    let (space, held) = {
+        let replica = replica.lock().await;
+        let held = match replica.space().read_key() {
+            None => Held::Public,
+            Some(key) => Held::Private {
+                current_read_key: key.did(),
+            },
+        };
+        (replica.space().id().to_string(), held)
+    };
+    let host = HostView {
+        node: &node,
+        nonce: &nonce,
+        space: &space,
+        held,
+    };
+    let admitted = match proof(&hello, &host).verify() {
+        Ok(admitted) => admitted,
+        Err(close) => {
+            let code = CloseCode::from(close.code());
+            let frame = CloseFrame {
+                code,
+                reason: close.reason().into(),
+            };
+            socket.close(Some(frame)).await.ok()?;
+            return None;
+        }
+    };
+    let signer = match manner {
+        Manner::WrongWelcome => Account::from_seed([201; 16]).root_key().clone(),
+        _ => key,
+    };
+    let signature = signer.sign(&welcome_label(&space, &node, &hello.nonce));
+    socket
+        .send(Message::text(write_welcome(&node, &signature)))
+        .await
+        .ok()?;
+    if let Manner::ClosesWith(code) = manner {
+        let frame = CloseFrame {
+            code: CloseCode::from(code),
+            reason: "as told".into(),
+        };
+        socket.close(Some(frame)).await.ok()?;
+        return None;
+    }
+    socket
+        .send(Message::binary(write_who(&node, None)))
+        .await
+        .ok()?;
+    let mut effects = replica.lock().await.connected(admitted.client);
+    loop {
+        for effect in effects {
+            if let Effect::Send { payload, .. } = effect {
+                let bytes = write_sync(&node, |out| out.extend_from_slice(&payload));
+                socket.send(Message::binary(bytes)).await.ok()?;
+            }
+        }
+        let Message::Binary(bytes) = socket.next().await?.ok()? else {
+            effects = Vec::new();
+            continue;
+        };
+        let envelope = Envelope::read(Frame::Binary(&bytes)).ok()??;
+        effects = match envelope.kind {
+            Kind::Sync => replica
+                .lock()
+                .await
+                .received(admitted.client, envelope.payload)
+                .ok()?,
+            _ => Vec::new(),
+        };
+    }
+}
