@@ -23,4 +23,26 @@
 //! acknowledged (`stored`) and passed on. At most one read and one commit are
 //! under way: what arrives meanwhile goes with the next.
 
+mod answer;
+mod collections;
+mod config;
+mod constitution;
+mod conversation;
+mod engine;
+mod event;
+mod gatekeeper;
+mod intake;
+mod landing;
+mod offer;
+mod peer;
+mod pending;
+mod refusals;
 pub mod rows;
+mod session;
+pub mod standing;
+mod waiting;
+
+pub use config::{EngineConfig, WaitingLimit};
+pub use constitution::ConstitutionJudge;
+pub use engine::Engine;
+pub use event::{Answer, Count, Effect, Event, JobId, Millis, PeerId, PeerMessage, StoreFailure};

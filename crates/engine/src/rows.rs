@@ -8,6 +8,7 @@ use std::collections::HashMap;
 
 use minca_record::content_id::ContentId;
 use minca_record::did::Did;
+use minca_record::placement::{Form, Placed};
 use minca_sync::item::Item;
 use minca_sync::sum::Sum;
 
@@ -98,6 +99,30 @@ pub struct HeldVersion {
     pub deleted: bool,
     /// Kept whole, not as a stub. A delete always counts as whole.
     pub whole: bool,
+}
+
+impl HeldVersion {
+    /// What a later version is checked against (02 §4.7).
+    pub fn chain_place(&self) -> minca_record::version::Held {
+        minca_record::version::Held {
+            id: self.id,
+            key: self.key.as_str().into(),
+            collection: self.collection.as_str().into(),
+            seq: self.seq,
+            genesis: self.genesis,
+        }
+    }
+
+    /// What placing needs to know of it (05 §10.1).
+    pub fn placed(&self) -> Placed {
+        Placed {
+            id: self.id,
+            seq: self.seq,
+            retain: self.retain,
+            deleted: self.deleted,
+            form: if self.whole { Form::Whole } else { Form::Stub },
+        }
+    }
 }
 
 /// The heads of one record: the `r/` and `g/` entries of 05 §10.

@@ -1,0 +1,362 @@
+//! Taking in versions: from a peer's message to committed rows (05 §8, 02 §9).
+//!
+//! A **take** is one message's versions. Takes of one peer go through in the
+//! order they came; those of several peers side by side. A take is checked in
+//! the pool (`Verify`), then its versions are **candidates**: a batch of
+//! candidates is judged after one `Read` of what they name, and what is stored
+//! goes into the **group** being put together, which is committed when the one
+//! before it has landed.
+
+use std::collections::{BTreeMap, VecDeque};
+use std::sync::Arc;
+
+use minca_record::content_id::ContentId;
+use minca_record::did::Did;
+use minca_record::json::Value;
+use minca_record::version::{Checked, Refusal, Version};
+
+use crate::event::{JobId, Millis, PeerId};
+use crate::pending::{BatchBuilder, GroupNumber, Overlay};
+use crate::rows::{Batch, Wanted};
+
+/// Number of a take; grows, so lower ones came first.
+pub(crate) type TakeId = u64;
+
+/// A version that passed 02 §9 steps 1–6, on its way in.
+#[derive(Clone, Debug)]
+pub(crate) struct Candidate {
+    pub(crate) checked: Arc<Checked>,
+    /// Who sent it: acknowledged to this socket, refused and waiting under this DID.
+    pub(crate) peer: PeerId,
+    pub(crate) did: Did,
+    /// The message it came in; `None` once it waited, when its message is done with.
+    pub(crate) take: Option<TakeId>,
+    /// Its canonical bytes, for the bounds on what waits.
+    pub(crate) bytes: usize,
+    pub(crate) received: Millis,
+}
+
+impl Candidate {
+    pub(crate) fn id(&self) -> ContentId {
+        self.checked.version.id()
+    }
+}
+
+/// One message's versions, from its arrival until the last is done with.
+#[derive(Debug)]
+pub(crate) struct Take {
+    pub(crate) peer: PeerId,
+    pub(crate) did: Did,
+    /// Length of the message, given back when the take is done.
+    pub(crate) bytes: usize,
+    pub(crate) received: Millis,
+    /// The ids its versions claim, while they are in the pool.
+    claimed: Vec<Option<ContentId>>,
+    /// Checked and not yet among the candidates; `None` while in the pool.
+    checked: Option<Vec<Candidate>>,
+    /// Candidates not yet stored, put to wait, or refused.
+    left: usize,
+}
+
+/// A take as it came out of the pool.
+pub(crate) struct Verified {
+    pub(crate) peer: PeerId,
+    pub(crate) did: Did,
+    /// With the ids they claimed, where those were ids.
+    pub(crate) refused: Vec<(Option<ContentId>, Refusal)>,
+}
+
+/// What is committed together, and what follows from it once it landed.
+#[derive(Debug, Default)]
+pub(crate) struct Group {
+    pub(crate) batch: BatchBuilder,
+    /// Versions the group stores or found held, whose senders are told so.
+    pub(crate) stored: Vec<Candidate>,
+}
+
+impl Group {
+    fn is_empty(&self) -> bool {
+        self.batch.is_empty() && self.stored.is_empty()
+    }
+}
+
+/// A commit under way.
+#[derive(Debug)]
+pub(crate) struct Landing {
+    pub(crate) job: JobId,
+    number: GroupNumber,
+    pub(crate) batch: Arc<Batch>,
+    pub(crate) stored: Vec<Candidate>,
+}
+
+/// Everything on its way in.
+#[derive(Debug)]
+pub(crate) struct Intake {
+    next_take: TakeId,
+    takes: BTreeMap<TakeId, Take>,
+    /// Each peer's takes, oldest first.
+    by_peer: BTreeMap<PeerId, Vec<TakeId>>,
+    /// Which take a `Verify` is for.
+    verifying: BTreeMap<JobId, TakeId>,
+    /// Checked versions to be judged next, in order.
+    pub(crate) candidates: VecDeque<Candidate>,
+    /// Those whose rows are being read.
+    pub(crate) judging: Option<(JobId, Vec<Candidate>)>,
+    pub(crate) overlay: Overlay,
+    /// The group being put together, and its number, from 1.
+    pub(crate) group: Group,
+    pub(crate) group_number: GroupNumber,
+    landed: GroupNumber,
+    pub(crate) landing: Option<Landing>,
+    /// Bytes of messages whose takes are not done.
+    pub(crate) bytes: usize,
+}
+
+impl Intake {
+    pub(crate) fn new() -> Intake {
+        Intake {
+            next_take: 0,
+            takes: BTreeMap::new(),
+            by_peer: BTreeMap::new(),
+            verifying: BTreeMap::new(),
+            candidates: VecDeque::new(),
+            judging: None,
+            overlay: Overlay::default(),
+            group: Group::default(),
+            group_number: 1,
+            landed: 0,
+            landing: None,
+            bytes: 0,
+        }
+    }
+
+    /// Begins a take; `job` is the `Verify` its versions go through.
+    pub(crate) fn begin(
+        &mut self,
+        job: JobId,
+        from: (PeerId, Did),
+        versions: &[Value],
+        bytes: usize,
+        received: Millis,
+    ) {
+        let (peer, did) = from;
+        let claimed = versions.iter().map(claimed_id).collect();
+        let id = self.next_take;
+        self.next_take += 1;
+        let take = Take {
+            peer,
+            did,
+            bytes,
+            received,
+            claimed,
+            checked: None,
+            left: 0,
+        };
+        self.takes.insert(id, take);
+        self.by_peer.entry(peer).or_default().push(id);
+        self.verifying.insert(job, id);
+        self.bytes += bytes;
+    }
+
+    /// How many of a peer's messages of versions are on their way in.
+    pub(crate) fn takes_of(&self, peer: PeerId) -> usize {
+        self.by_peer.get(&peer).map_or(0, Vec::len)
+    }
+
+    /// Takes the answer to a `Verify`. `None` for an answer to nothing that was asked.
+    pub(crate) fn verified(
+        &mut self,
+        job: JobId,
+        outcomes: Vec<Result<Checked, Refusal>>,
+    ) -> Option<Verified> {
+        let id = self.verifying.remove(&job)?;
+        let take = self.takes.get_mut(&id)?;
+        let mut passed = Vec::with_capacity(outcomes.len());
+        let mut refused = Vec::new();
+        let claimed = std::mem::take(&mut take.claimed);
+        for (outcome, claimed) in outcomes.into_iter().zip(claimed) {
+            match outcome {
+                Ok(checked) => passed.push(Candidate {
+                    bytes: canonical_bytes(&checked.version),
+                    checked: Arc::new(checked),
+                    peer: take.peer,
+                    did: take.did,
+                    take: Some(id),
+                    received: take.received,
+                }),
+                Err(refusal) => refused.push((claimed, refusal)),
+            }
+        }
+        take.left = passed.len();
+        take.checked = Some(passed);
+        Some(Verified {
+            peer: take.peer,
+            did: take.did,
+            refused,
+        })
+    }
+
+    /// Moves a peer's checked takes among the candidates, in the order they came
+    /// and not past one that is still in the pool. Returns takes that are done
+    /// at once because nothing of them passed.
+    pub(crate) fn line_up(&mut self, peer: PeerId) -> Vec<TakeId> {
+        let mut done = Vec::new();
+        for id in self.by_peer.get(&peer).into_iter().flatten() {
+            let Some(take) = self.takes.get_mut(id) else {
+                continue;
+            };
+            match take.checked.as_mut() {
+                None => break,
+                Some(_) if take.left == 0 => done.push(*id),
+                Some(checked) => self.candidates.extend(std::mem::take(checked)),
+            }
+        }
+        done
+    }
+
+    /// One version of a take is stored, waits, or is refused. True when it was the last.
+    pub(crate) fn one_done(&mut self, take: TakeId) -> bool {
+        let Some(take) = self.takes.get_mut(&take) else {
+            return false;
+        };
+        take.left = take.left.saturating_sub(1);
+        take.left == 0
+    }
+
+    /// Ends a take and gives it back.
+    pub(crate) fn end(&mut self, id: TakeId) -> Option<Take> {
+        let take = self.takes.remove(&id)?;
+        self.bytes -= take.bytes;
+        if let Some(takes) = self.by_peer.get_mut(&take.peer) {
+            takes.retain(|other| *other != id);
+            if takes.is_empty() {
+                self.by_peer.remove(&take.peer);
+            }
+        }
+        Some(take)
+    }
+
+    /// Has versions judged that waited: before all others, in their order.
+    pub(crate) fn try_again(&mut self, candidates: Vec<Candidate>) {
+        for candidate in candidates.into_iter().rev() {
+            self.candidates.push_front(candidate);
+        }
+    }
+
+    /// The candidates a read was for.
+    pub(crate) fn read_done(&mut self, job: JobId) -> Option<Vec<Candidate>> {
+        self.judging
+            .take_if(|(judging, _)| *judging == job)
+            .map(|(_, candidates)| candidates)
+    }
+
+    /// The read for some candidates failed: they are judged later.
+    pub(crate) fn read_failed(&mut self, job: JobId) {
+        if let Some(candidates) = self.read_done(job) {
+            self.try_again(candidates);
+        }
+    }
+
+    /// Candidates to be judged next, up to `most`, and what to read for them.
+    /// `None` while others are being read, or where there are none.
+    pub(crate) fn next_to_judge(&mut self, most: usize) -> Option<(Vec<Candidate>, Wanted)> {
+        if self.judging.is_some() || self.candidates.is_empty() {
+            return None;
+        }
+        self.overlay.forget_landed(self.landed);
+        let count = self.candidates.len().min(most);
+        let batch: Vec<Candidate> = self.candidates.drain(..count).collect();
+        let mut wanted = Wanted::default();
+        for candidate in &batch {
+            let version = &candidate.checked.version;
+            let ids = [Some(version.id()), version.prev(), version.genesis()];
+            for id in ids.into_iter().flatten() {
+                if self.overlay.version(&id).is_none() {
+                    wanted.versions.push(id);
+                }
+            }
+            match self.overlay.record(version.key()) {
+                None => wanted.records.push(version.key().to_owned()),
+                // A row may outlive its current version on the overlay: another of
+                // the record's was placed after it.
+                Some(row) if self.overlay.version(&row.current).is_none() => {
+                    wanted.versions.push(row.current);
+                }
+                Some(_) => {}
+            }
+        }
+        wanted.versions.sort_unstable();
+        wanted.versions.dedup();
+        wanted.records.sort_unstable();
+        wanted.records.dedup();
+        Some((batch, wanted))
+    }
+
+    /// The group as a batch to write, if none is landing and there is anything in it.
+    pub(crate) fn next_to_land(&mut self, job: JobId) -> Option<&Landing> {
+        if self.landing.is_some() || self.group.is_empty() {
+            return None;
+        }
+        let batch = Arc::new(self.group.batch.take());
+        let stored = std::mem::take(&mut self.group.stored);
+        let number = self.group_number;
+        self.group_number += 1;
+        Some(self.landing.insert(Landing {
+            job,
+            number,
+            batch,
+            stored,
+        }))
+    }
+
+    /// The commit that landed.
+    pub(crate) fn landed(&mut self, job: JobId) -> Option<Landing> {
+        let landing = self.landing.take_if(|landing| landing.job == job)?;
+        self.landed = landing.number;
+        Some(landing)
+    }
+
+    /// After a failed commit: everything judged on the overlay is judged again,
+    /// in the order it was. So is what a read is under way for, which left out
+    /// rows that were on the overlay.
+    pub(crate) fn judge_again(&mut self) {
+        let judging = self
+            .judging
+            .take()
+            .map(|(_, candidates)| candidates)
+            .unwrap_or_default();
+        let landing = self
+            .landing
+            .take()
+            .map(|landing| landing.stored)
+            .unwrap_or_default();
+        self.group.batch = BatchBuilder::default();
+        let grouped = std::mem::take(&mut self.group.stored);
+        for candidate in landing.into_iter().chain(grouped).chain(judging).rev() {
+            self.candidates.push_front(candidate);
+        }
+        self.group_number += 1;
+        self.overlay.clear();
+    }
+
+    /// Whether nothing is on its way in.
+    pub(crate) fn is_idle(&self) -> bool {
+        self.takes.is_empty()
+            && self.candidates.is_empty()
+            && self.judging.is_none()
+            && self.landing.is_none()
+            && self.group.is_empty()
+    }
+}
+
+/// The id a version claims, if it is one.
+pub(crate) fn claimed_id(version: &Value) -> Option<ContentId> {
+    let claimed = version.as_object()?.get("id")?.as_str()?;
+    ContentId::parse(claimed).ok()
+}
+
+/// Canonical bytes of a whole version, near enough for a bound.
+fn canonical_bytes(version: &Version) -> usize {
+    const ID_AND_SIGNATURE: usize = 180;
+    version.signed_part().len() + version.body_canonical().map_or(0, <[u8]>::len) + ID_AND_SIGNATURE
+}

@@ -1,0 +1,157 @@
+//! What follows once a commit landed, and what when it did not (design line 1).
+//!
+//! Only here is anything acknowledged, summed or passed on.
+
+use std::collections::{BTreeMap, HashMap, HashSet};
+
+use bytes::Bytes;
+use minca_record::content_id::ContentId;
+use minca_record::json::Text;
+use minca_record::required::is_access_collection;
+use minca_record::version::join;
+use minca_sync::message::{write_push_update, write_stored};
+
+use crate::Engine;
+use crate::event::{Count, Effect, JobId, Millis, PeerId, StoreFailure};
+use crate::intake::{Candidate, Landing};
+use crate::rows::VersionRow;
+
+/// Ids named in one `stored`: a receiver considers at most 2,000 (05 §4).
+const STORED_IDS: usize = 1_000;
+
+impl Engine {
+    /// Gives the store the next group, if none is landing.
+    pub(crate) fn land_next(&mut self, now: Millis) {
+        if !self.store_answers() {
+            return;
+        }
+        let job = self.next_job();
+        let Some(landing) = self.intake.next_to_land(job) else {
+            return;
+        };
+        let batch = landing.batch.clone();
+        if batch.is_empty() {
+            self.committed(job, Ok(()), now);
+        } else {
+            self.effects.push(Effect::Commit { job, batch });
+        }
+    }
+
+    /// A commit landed, or didn't.
+    pub(crate) fn committed(&mut self, job: JobId, outcome: Result<(), StoreFailure>, now: Millis) {
+        match outcome {
+            Ok(()) => {
+                if let Some(landing) = self.intake.landed(job) {
+                    self.store_worked();
+                    self.follow_up(landing, now);
+                }
+            }
+            Err(StoreFailure::Lost) => self.effects.push(Effect::Abandon),
+            Err(failure) => {
+                self.count(Count::CommitFailed);
+                if failure == StoreFailure::DoesNotFit {
+                    self.narrow_down();
+                }
+                self.intake.judge_again();
+                self.store_failed(now);
+            }
+        }
+    }
+
+    /// Sums, acknowledges and passes on what landed, and tries again what waited for it.
+    fn follow_up(&mut self, landing: Landing, now: Millis) {
+        let mut senders: HashMap<ContentId, HashSet<PeerId>> = HashMap::new();
+        for candidate in &landing.stored {
+            senders
+                .entry(candidate.id())
+                .or_default()
+                .insert(candidate.peer);
+        }
+        for row in &landing.batch.keep {
+            self.collections.landed(&row.collection, row.item());
+        }
+        self.acknowledge(&landing.stored, now);
+        for row in &landing.batch.keep {
+            self.pass_on(row, senders.get(&row.id), now);
+        }
+        if !landing.batch.keep.is_empty() {
+            let due = now + self.config.hello_after_intake;
+            for peer in self.peers.values_mut() {
+                peer.hello_by(due);
+            }
+            let arrived: Vec<ContentId> = landing.batch.keep.iter().map(|row| row.id).collect();
+            let is_access =
+                |row: &VersionRow| is_access_collection(&Text::from(row.collection.as_str()));
+            let access_changed = landing.batch.keep.iter().any(is_access);
+            let released = self.waiting.release(&arrived, access_changed);
+            self.intake.try_again(released);
+        }
+        for candidate in landing.stored {
+            self.one_of_take_done(candidate.take);
+        }
+        self.versions_per_group = self.config.versions_per_commit;
+    }
+
+    /// Tells senders what of theirs is taken in now (05 §4 `stored`).
+    fn acknowledge(&mut self, stored: &[Candidate], now: Millis) {
+        let mut by_peer: BTreeMap<PeerId, Vec<ContentId>> = BTreeMap::new();
+        for candidate in stored {
+            by_peer
+                .entry(candidate.peer)
+                .or_default()
+                .push(candidate.id());
+            self.count(Count::Acknowledged(now.saturating_sub(candidate.received)));
+        }
+        for (peer, ids) in by_peer {
+            for ids in ids.chunks(STORED_IDS) {
+                self.send(peer, |out| write_stored(out, ids));
+            }
+        }
+    }
+
+    /// Passes a newly stored version on to every peer that holds its collection
+    /// but those it came from. One whose buffer is full is left out and finds it
+    /// at the next hello.
+    fn pass_on(&mut self, row: &VersionRow, senders: Option<&HashSet<PeerId>>, now: Millis) {
+        let mut message: Option<Bytes> = None;
+        let came_from = |peer: &PeerId| senders.is_some_and(|senders| senders.contains(peer));
+        let receivers: Vec<PeerId> = self
+            .peers
+            .iter()
+            .filter(|(id, peer)| !came_from(id) && peer.wants_pushed(&row.collection))
+            .map(|(id, _)| *id)
+            .collect();
+        for id in receivers {
+            if self.skip_if_full(id, now) {
+                continue;
+            }
+            let message = message
+                .get_or_insert_with(|| {
+                    let version = join(&row.envelope, row.proof.as_deref(), row.body.as_deref());
+                    self.enveloped(|out| write_push_update(out, &version))
+                })
+                .clone();
+            self.send_enveloped(id, message);
+        }
+    }
+
+    /// After a batch the store could not take: smaller groups, until the version
+    /// that does not fit stands alone and is dropped.
+    fn narrow_down(&mut self) {
+        let alone = self
+            .intake
+            .landing
+            .as_ref()
+            .is_some_and(|landing| landing.stored.len() <= 1);
+        if !alone {
+            self.versions_per_group = (self.versions_per_group / 4).max(1);
+            return;
+        }
+        if let Some(landing) = self.intake.landing.take() {
+            for candidate in landing.stored {
+                self.count(Count::Unplaceable);
+                self.one_of_take_done(candidate.take);
+            }
+        }
+    }
+}

@@ -1,0 +1,316 @@
+//! Drives an engine over the dumb store, doing what it asks for in any order.
+
+use std::sync::Arc;
+
+use engine::{
+    ConstitutionJudge, Count, Effect, Engine, EngineConfig, Event, JobId, Millis, PeerId,
+    PeerMessage, StoreFailure,
+};
+use minca_record::constitution::Constitution;
+use minca_record::content_id::ContentId;
+use minca_record::did::Did;
+use minca_record::json::{Object, Value};
+use minca_record::version::check;
+use minca_sync::envelope::{Envelope, Kind};
+use minca_sync::frame::Frame;
+use minca_sync::message::Message;
+use rand::rngs::StdRng;
+use rand::{RngExt, SeedableRng};
+
+use super::rows::Rows;
+
+/// A host of one space.
+pub struct Host {
+    pub engine: Engine,
+    pub rows: Rows,
+    pub space: Constitution,
+    pub now: Millis,
+    /// What was sent to whom, in order, until taken.
+    pub sent: Vec<(PeerId, Vec<u8>)>,
+    pub closed: Vec<(PeerId, u16)>,
+    pub counts: Vec<Count>,
+    pub handled: usize,
+    pub abandoned: bool,
+    /// Asked for and not done yet.
+    waiting: Vec<Effect>,
+    /// The next commits that fail, in a way of `failure`.
+    pub failing_commits: usize,
+    pub failure: StoreFailure,
+    random: Option<StdRng>,
+}
+
+impl Host {
+    pub fn new(node: Did, space: &Constitution) -> Host {
+        Host::with(node, space, EngineConfig::default())
+    }
+
+    pub fn with(node: Did, space: &Constitution, config: EngineConfig) -> Host {
+        let rows = Rows::default();
+        let judge = Box::new(ConstitutionJudge::new(space.clone()));
+        Host {
+            engine: Engine::new(node, rows.open(space), judge, config),
+            rows,
+            space: space.clone(),
+            now: 1_000,
+            sent: Vec::new(),
+            closed: Vec::new(),
+            counts: Vec::new(),
+            handled: 0,
+            abandoned: false,
+            waiting: Vec::new(),
+            failing_commits: 0,
+            failure: StoreFailure::Unavailable,
+            random: None,
+        }
+    }
+
+    /// Does what is asked for in a random order from now on.
+    pub fn shuffle(&mut self, seed: u64) {
+        self.random = Some(StdRng::seed_from_u64(seed));
+    }
+
+    pub fn event(&mut self, event: Event) {
+        let mut effects = Vec::new();
+        self.engine.handle(self.now, event, &mut effects);
+        for effect in effects {
+            match effect {
+                Effect::Send { peer, message } => {
+                    self.check_sent(&message);
+                    self.sent.push((peer, message.to_vec()));
+                }
+                Effect::Handled { bytes, .. } => self.handled += bytes,
+                Effect::Close { peer, code } => self.closed.push((peer, code)),
+                Effect::Count(count) => self.counts.push(count),
+                Effect::Abandon => self.abandoned = true,
+                other => self.waiting.push(other),
+            }
+        }
+    }
+
+    /// Nothing is acknowledged, passed on or summed that is not committed.
+    fn check_sent(&self, message: &[u8]) {
+        match read(message) {
+            PeerMessage::Sync(Message::Stored(stored)) => {
+                for id in &stored.ids {
+                    assert!(
+                        self.rows.versions.contains_key(id),
+                        "acknowledged before its commit"
+                    );
+                }
+            }
+            PeerMessage::Sync(Message::PushUpdate(push)) => {
+                let id = super::pen::id_of(&push.version);
+                assert!(
+                    self.rows.versions.contains_key(&id),
+                    "passed on before its commit"
+                );
+            }
+            PeerMessage::Sync(Message::Hello(hello)) => {
+                let sums: Vec<_> = self
+                    .rows
+                    .sums()
+                    .into_iter()
+                    .map(|(name, sum)| (name, Some(sum.fingerprint())))
+                    .collect();
+                let said: Vec<_> = hello
+                    .sums
+                    .into_iter()
+                    .map(|(name, sum)| (name.to_string(), sum))
+                    .collect();
+                assert_eq!(
+                    said, sums,
+                    "said other sums than those of what is committed"
+                );
+            }
+            _ => {}
+        }
+    }
+
+    /// Does one thing that was asked for; false when there is none.
+    pub fn step(&mut self) -> bool {
+        if self.waiting.is_empty() {
+            return false;
+        }
+        let at = match &mut self.random {
+            Some(random) => random.random_range(0..self.waiting.len()),
+            None => 0,
+        };
+        let event = self.carry_out(at);
+        self.event(event);
+        true
+    }
+
+    fn carry_out(&mut self, at: usize) -> Event {
+        match self.waiting.remove(at) {
+            Effect::Verify { job, versions, .. } => {
+                let space = self.space.id();
+                Event::Verified {
+                    job,
+                    outcomes: versions
+                        .into_iter()
+                        .map(|version| check(version, space))
+                        .collect(),
+                }
+            }
+            Effect::Read { job, wanted } => Event::Found {
+                job,
+                found: Ok(self.rows.read(&wanted)),
+            },
+            Effect::ReadItems {
+                job,
+                collection,
+                after,
+                limit,
+            } => Event::Items {
+                job,
+                items: Ok(self.rows.items(&collection, after, limit)),
+            },
+            Effect::ReadVersions {
+                job,
+                ids,
+                max_bytes,
+            } => Event::Versions {
+                job,
+                versions: Ok(self.rows.versions(&ids, max_bytes)),
+            },
+            Effect::Commit { job, batch } => self.commit(job, &batch),
+            other => panic!("not something to carry out: {other:?}"),
+        }
+    }
+
+    fn commit(&mut self, job: JobId, batch: &Arc<engine::rows::Batch>) -> Event {
+        if self.failing_commits > 0 {
+            self.failing_commits -= 1;
+            return Event::Committed {
+                job,
+                outcome: Err(self.failure),
+            };
+        }
+        self.rows.commit(batch).expect("a batch that fits");
+        Event::Committed {
+            job,
+            outcome: Ok(()),
+        }
+    }
+
+    /// Does everything asked for, letting time go by where only time helps.
+    pub fn settle(&mut self) {
+        for _ in 0..100 {
+            while self.step() {}
+            if self.engine.is_idle() || self.engine.next_wake().is_none() {
+                return;
+            }
+            let wake = self.engine.next_wake().expect("a time");
+            if wake > self.now + 60_000 {
+                return;
+            }
+            self.now = self.now.max(wake);
+            self.event(Event::Tick);
+        }
+    }
+
+    pub fn join(&mut self, peer: u64, did: Did) {
+        self.event(Event::PeerJoined {
+            peer: PeerId(peer),
+            did,
+        });
+    }
+
+    /// Has a peer say something, as it comes over the wire.
+    pub fn hear(&mut self, peer: u64, message: &[u8]) {
+        self.event(Event::Message {
+            peer: PeerId(peer),
+            message: read(message),
+            bytes: message.len(),
+        });
+    }
+
+    /// Has a peer say a sync message.
+    pub fn hear_sync(&mut self, peer: u64, message: Message) {
+        self.event(Event::Message {
+            peer: PeerId(peer),
+            message: PeerMessage::Sync(message),
+            bytes: 1,
+        });
+    }
+
+    /// Has a peer push versions, in one message.
+    pub fn hear_versions(&mut self, peer: u64, versions: &[Object]) {
+        let versions = versions.iter().cloned().map(Value::Object).collect();
+        self.hear_sync(
+            peer,
+            Message::Versions(minca_sync::message::Versions { id: None, versions }),
+        );
+    }
+
+    /// Everything sent to a peer since it was last asked for, and its bytes taken.
+    pub fn take_sent(&mut self, peer: u64) -> Vec<PeerMessage> {
+        let (taken, kept): (Vec<_>, Vec<_>) = std::mem::take(&mut self.sent)
+            .into_iter()
+            .partition(|(to, _)| to.0 == peer);
+        self.sent = kept;
+        for (to, message) in &taken {
+            self.event(Event::Room {
+                peer: *to,
+                bytes: message.len(),
+            });
+        }
+        taken.iter().map(|(_, message)| read(message)).collect()
+    }
+
+    /// Ids acknowledged to a peer since its messages were last taken.
+    pub fn acknowledged(&mut self, peer: u64) -> Vec<ContentId> {
+        let mut ids = Vec::new();
+        for message in self.take_sent(peer) {
+            if let PeerMessage::Sync(Message::Stored(stored)) = message {
+                ids.extend(stored.ids);
+            }
+        }
+        ids
+    }
+}
+
+/// A message as a worker reads it.
+pub fn read(bytes: &[u8]) -> PeerMessage {
+    let Ok(Some(envelope)) = Envelope::read(Frame::Binary(bytes)) else {
+        return PeerMessage::Malformed;
+    };
+    match envelope.kind {
+        Kind::Sync => {
+            Message::read(envelope.payload).map_or(PeerMessage::Ignored, PeerMessage::Sync)
+        }
+        Kind::Who => PeerMessage::Who(envelope.payload),
+        Kind::Live => PeerMessage::Live,
+        Kind::Other(_) => PeerMessage::Ignored,
+    }
+}
+
+/// Lets two hosts that are peers of each other talk until neither has anything to say.
+pub fn talk(a: &mut Host, b: &mut Host) {
+    for _ in 0..10_000 {
+        let mut any = a.step() | b.step();
+        any |= pass(a, b);
+        any |= pass(b, a);
+        if !any {
+            return;
+        }
+    }
+    panic!("two hosts never came to rest");
+}
+
+/// Carries what one host says to the other over. Each is the other's only peer, numbered 1.
+fn pass(from: &mut Host, to: &mut Host) -> bool {
+    let sent = std::mem::take(&mut from.sent);
+    for (peer, message) in &sent {
+        from.event(Event::Room {
+            peer: *peer,
+            bytes: message.len(),
+        });
+        to.event(Event::Message {
+            peer: PeerId(1),
+            message: read(message),
+            bytes: message.len(),
+        });
+    }
+    !sent.is_empty()
+}

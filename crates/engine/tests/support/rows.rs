@@ -1,0 +1,131 @@
+//! A dumb store: rows in maps, every batch checked against what it holds.
+
+use std::collections::BTreeMap;
+
+use engine::rows::{
+    Batch, Found, HeldVersion, OpenedSpace, RecordRow, StoredVersion, VersionRow, Wanted,
+};
+use minca_record::constitution::Constitution;
+use minca_record::content_id::ContentId;
+use minca_sync::item::Item;
+use minca_sync::sum::Sum;
+
+/// What a space's tables hold.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Rows {
+    pub versions: BTreeMap<ContentId, VersionRow>,
+    pub records: BTreeMap<String, RecordRow>,
+}
+
+impl Rows {
+    /// Writes a batch, whole or not at all.
+    ///
+    /// # Errors
+    /// What of it does not fit.
+    pub fn commit(&mut self, batch: &Batch) -> Result<(), String> {
+        let mut next = self.clone();
+        for row in &batch.keep {
+            if next.versions.insert(row.id, row.clone()).is_some() {
+                return Err("keeps a version that is held".to_owned());
+            }
+        }
+        for (id, body) in &batch.fill {
+            let row = next
+                .versions
+                .get_mut(id)
+                .ok_or("fills a version that is not held")?;
+            if row.is_whole() || batch.keep.iter().any(|kept| kept.id == *id) {
+                return Err("fills a version that is no stub".to_owned());
+            }
+            row.body = Some(body.clone());
+        }
+        for id in &batch.drop_bodies {
+            let row = next
+                .versions
+                .get_mut(id)
+                .ok_or("drops the body of a version that is not held")?;
+            if row.body.take().is_none() {
+                return Err("drops a body that is not there".to_owned());
+            }
+        }
+        for row in &batch.records {
+            if !next.versions.contains_key(&row.current) {
+                return Err("names a current version that is not held".to_owned());
+            }
+            next.records.insert(row.key.clone(), row.clone());
+        }
+        *self = next;
+        Ok(())
+    }
+
+    pub fn read(&self, wanted: &Wanted) -> Found {
+        let mut found = Found::default();
+        let mut put = |held: HeldVersion| found.versions.insert(held.id, held);
+        for id in &wanted.versions {
+            if let Some(row) = self.versions.get(id) {
+                put(row.held());
+            }
+        }
+        for key in &wanted.records {
+            if let Some(record) = self.records.get(key) {
+                put(self.versions[&record.current].held());
+                found.records.insert(key.clone(), record.clone());
+            }
+        }
+        found
+    }
+
+    pub fn items(&self, collection: &str, after: Option<Item>, limit: usize) -> Vec<Item> {
+        let mut items: Vec<Item> = self
+            .versions
+            .values()
+            .filter(|row| row.collection == collection)
+            .map(VersionRow::item)
+            .collect();
+        items.sort_unstable();
+        items
+            .into_iter()
+            .filter(|item| after.is_none_or(|after| *item > after))
+            .take(limit)
+            .collect()
+    }
+
+    pub fn versions(&self, ids: &[ContentId], max_bytes: usize) -> Vec<StoredVersion> {
+        let mut bytes = 0;
+        let mut given: Vec<StoredVersion> = Vec::new();
+        for row in ids.iter().filter_map(|id| self.versions.get(id)) {
+            bytes += usize::try_from(row.stored_bytes()).expect("small");
+            if !given.is_empty() && bytes > max_bytes {
+                break;
+            }
+            let row = row.clone();
+            given.push(StoredVersion {
+                id: row.id,
+                collection: row.collection,
+                key: row.key,
+                envelope: row.envelope,
+                proof: row.proof,
+                body: row.body,
+            });
+        }
+        given
+    }
+
+    pub fn sums(&self) -> BTreeMap<String, Sum> {
+        let mut sums: BTreeMap<String, Sum> = BTreeMap::new();
+        for row in self.versions.values() {
+            sums.entry(row.collection.clone())
+                .or_default()
+                .add(row.id.digest());
+        }
+        sums
+    }
+
+    pub fn open(&self, constitution: &Constitution) -> OpenedSpace {
+        OpenedSpace {
+            constitution: constitution.canonical(),
+            sums: self.sums().into_iter().collect(),
+            access: Vec::new(),
+        }
+    }
+}
