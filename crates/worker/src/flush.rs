@@ -1,0 +1,282 @@
+//! The task that writes to the bucket: segments after a delay and at the stop,
+//! and the list of spaces held.
+//!
+//! No commit and no peer waits for it. What fails is made again in the next
+//! round; nothing is marked as written before it is there.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
+use std::time::{SystemTime, UNIX_EPOCH};
+
+use bucket::{Bucket, BucketError, Carried, flush_space};
+use futures::StreamExt;
+use minca_record::content_id::ContentId;
+use store::{CarriedSpace, Shard};
+use tokio::sync::{mpsc, oneshot};
+use tokio::task::JoinHandle;
+use tokio::time::{Instant, MissedTickBehavior, interval_at};
+
+use crate::shared::Shared;
+
+/// Spaces looked at in one go.
+const SPACES_AT_ONCE: usize = 256;
+/// What may be asked of the task at once.
+const COMMANDS_WAITING: usize = 16;
+
+/// Handle to the task.
+pub(crate) struct Flusher {
+    commands: mpsc::Sender<Command>,
+    task: JoinHandle<()>,
+}
+
+enum Command {
+    /// The space is held, or its row changed.
+    Changed(Carried),
+    /// It is held no more.
+    Dropped(ContentId),
+    /// Write everything now; told whether all of it is there.
+    Flush {
+        done: oneshot::Sender<bool>,
+        stop: bool,
+    },
+}
+
+impl Flusher {
+    pub(crate) fn start(shared: Arc<Shared>, bucket: Bucket) -> Flusher {
+        let (commands, waiting) = mpsc::channel(COMMANDS_WAITING);
+        let task = Task {
+            shared,
+            bucket,
+            changed: BTreeMap::new(),
+            dropped: BTreeSet::new(),
+        };
+        Flusher {
+            commands,
+            task: tokio::spawn(task.run(waiting)),
+        }
+    }
+
+    pub(crate) async fn space_changed(&self, carried: &CarriedSpace) {
+        self.tell(Command::Changed(Carried::from(carried))).await;
+    }
+
+    pub(crate) async fn space_dropped(&self, space: ContentId) {
+        self.tell(Command::Dropped(space)).await;
+    }
+
+    pub(crate) async fn flush(&self) -> bool {
+        self.flush_and(false).await
+    }
+
+    /// Writes everything and ends the task.
+    pub(crate) async fn stop(self) -> bool {
+        let flushed = self.flush_and(true).await;
+        if let Err(error) = self.task.await {
+            tracing::error!(
+                panicked = error.is_panic(),
+                "the task that writes to the bucket failed"
+            );
+        }
+        flushed
+    }
+
+    async fn flush_and(&self, stop: bool) -> bool {
+        let (done, flushed) = oneshot::channel();
+        self.tell(Command::Flush { done, stop }).await;
+        flushed.await.unwrap_or(false)
+    }
+
+    async fn tell(&self, command: Command) {
+        if self.commands.send(command).await.is_err() {
+            tracing::error!("the task that writes to the bucket is gone");
+        }
+    }
+}
+
+struct Task {
+    shared: Arc<Shared>,
+    bucket: Bucket,
+    /// Spaces whose `host/carried/…` is to be written or taken away.
+    changed: BTreeMap<ContentId, Carried>,
+    dropped: BTreeSet<ContentId>,
+}
+
+impl Task {
+    async fn run(mut self, mut commands: mpsc::Receiver<Command>) {
+        let period = self.shared.config.flush_after;
+        let mut round = interval_at(Instant::now() + period, period);
+        round.set_missed_tick_behavior(MissedTickBehavior::Delay);
+        self.list_carried().await;
+        let mut last_whole_round = Instant::now();
+        loop {
+            let (done, stop) = tokio::select! {
+                command = commands.recv() => match command {
+                    Some(Command::Flush { done, stop }) => (Some(done), stop),
+                    Some(Command::Changed(record)) => {
+                        self.dropped.remove(&record.space);
+                        self.changed.insert(record.space, record);
+                        self.write_carried().await;
+                        continue;
+                    }
+                    Some(Command::Dropped(space)) => {
+                        self.changed.remove(&space);
+                        self.dropped.insert(space);
+                        self.write_carried().await;
+                        continue;
+                    }
+                    None => return,
+                },
+                _ = round.tick() => (None, false),
+            };
+            let whole = self.write_carried().await & self.write_segments().await;
+            if whole {
+                last_whole_round = Instant::now();
+            } else {
+                self.shared.metrics.flushes_failed.inc();
+            }
+            let lag = i64::try_from(last_whole_round.elapsed().as_secs()).unwrap_or(i64::MAX);
+            self.shared.metrics.flush_lag.set(lag);
+            if let Some(done) = done {
+                let _ = done.send(whole);
+            }
+            if stop {
+                return;
+            }
+        }
+    }
+
+    /// Writes what no segment holds yet. False if any of it could not be written.
+    async fn write_segments(&self) -> bool {
+        let mut failed = BTreeSet::new();
+        loop {
+            let spaces = match self
+                .shared
+                .store
+                .spaces_to_segment(Shard(0), SPACES_AT_ONCE + failed.len())
+                .await
+            {
+                Ok(spaces) => spaces,
+                Err(error) => {
+                    tracing::error!(%error, "the store could not say what the bucket lacks");
+                    return false;
+                }
+            };
+            let mut any = false;
+            for space in spaces {
+                if failed.contains(&space) {
+                    continue;
+                }
+                any = true;
+                if !self.write_space(space).await {
+                    failed.insert(space);
+                }
+            }
+            if !any {
+                return failed.is_empty();
+            }
+        }
+    }
+
+    async fn write_space(&self, space: ContentId) -> bool {
+        loop {
+            let Some(lease) = *self.shared.lease.borrow() else {
+                return false;
+            };
+            let mut fresh = [0; 16];
+            if let Err(error) = getrandom::fill(&mut fresh) {
+                tracing::error!(%error, "the system gave no random bytes");
+                return false;
+            }
+            let segment_bytes = self.shared.config.segment_bytes;
+            match flush_space(
+                &*self.shared.store,
+                &self.bucket,
+                &lease,
+                &space,
+                fresh,
+                seconds_since_1970(),
+                segment_bytes,
+            )
+            .await
+            {
+                Ok(flushed) => {
+                    self.shared.metrics.segments.inc_by(flushed.segments);
+                    if !flushed.more {
+                        return true;
+                    }
+                }
+                Err(error) => {
+                    tracing::error!(%error, "a space's versions could not be written to the bucket");
+                    return false;
+                }
+            }
+        }
+    }
+
+    /// After a start: the spaces whose record in the bucket is not the store's.
+    async fn list_carried(&mut self) {
+        let mut stale: BTreeMap<ContentId, u64> = BTreeMap::new();
+        let mut there = self.bucket.list_carried();
+        while let Some(record) = there.next().await {
+            match record {
+                Ok(record) => {
+                    stale.insert(record.space, record.revision);
+                }
+                // Written anew below if the space is held.
+                Err(BucketError::BadDocument(what)) => {
+                    tracing::warn!(what, "a record of a space held can't be read in the bucket");
+                }
+                Err(error) => {
+                    tracing::error!(%error, "the bucket could not say which spaces it lists as held");
+                    return;
+                }
+            }
+        }
+        drop(there);
+        let mut after = None;
+        loop {
+            let page = match self.shared.store.carried(after, SPACES_AT_ONCE).await {
+                Ok(page) => page,
+                Err(error) => {
+                    tracing::error!(%error, "the store could not say which spaces are held");
+                    return;
+                }
+            };
+            after = page.last().map(|carried| carried.space);
+            for carried in &page {
+                if stale.remove(&carried.space) != Some(carried.revision) {
+                    self.changed.insert(carried.space, Carried::from(carried));
+                }
+            }
+            if page.len() < SPACES_AT_ONCE {
+                break;
+            }
+        }
+        self.dropped.extend(stale.into_keys());
+        self.write_carried().await;
+    }
+
+    /// Writes and takes away `host/carried/…` records (08 §14.1).
+    async fn write_carried(&mut self) -> bool {
+        for space in std::mem::take(&mut self.dropped) {
+            if let Err(error) = self.bucket.delete_carried(&space).await {
+                tracing::error!(%error, "a space's record could not be taken from the bucket");
+                self.dropped.insert(space);
+            }
+        }
+        for (space, record) in std::mem::take(&mut self.changed) {
+            if let Err(error) = self.bucket.put_carried(&record).await {
+                tracing::error!(%error, "a space's record could not be written to the bucket");
+                self.changed.insert(space, record);
+            }
+        }
+        self.changed.is_empty() && self.dropped.is_empty()
+    }
+}
+
+/// The time now, for documents that say when they were written.
+fn seconds_since_1970() -> u64 {
+    SystemTime::now()
+        .duration_since(UNIX_EPOCH)
+        .map_or(0, |since| since.as_secs())
+}

@@ -1,0 +1,177 @@
+//! Starting and stopping a worker, and what its operator asks of it.
+
+use std::sync::Arc;
+
+use bucket::Bucket;
+use link::channel::WorkerEnd;
+use minca_record::content_id::ContentId;
+use minca_record::did::Did;
+use store::{CarriedSpace, Holder, Lease, NewSpace, Shard, Store, StoreError};
+use tokio::sync::{mpsc, oneshot, watch};
+use tokio::task::JoinHandle;
+use tokio::time::Instant;
+
+use crate::committer::Committer;
+use crate::config::WorkerConfig;
+use crate::flush::Flusher;
+use crate::lease;
+use crate::metrics::WorkerMetrics;
+use crate::router::{Order, Router};
+use crate::shared::Shared;
+use crate::verify_pool::VerifyPool;
+
+/// Orders that may wait for the router.
+const ORDERS_WAITING: usize = 16;
+
+/// Why a worker could not start.
+#[derive(Debug, thiserror::Error)]
+pub enum StartError {
+    #[error("the lease could not be taken: {0}")]
+    Store(#[from] StoreError),
+    #[error("the threads that check signatures could not be started: {0}")]
+    Threads(#[from] std::io::Error),
+}
+
+/// A running worker. Dropping it leaves its tasks running; call [`Worker::stop`].
+pub struct Worker {
+    shared: Arc<Shared>,
+    orders: mpsc::Sender<Order>,
+    flusher: Flusher,
+    router: JoinHandle<()>,
+    lease: JoinHandle<()>,
+    stop_lease: watch::Sender<bool>,
+}
+
+impl Worker {
+    /// Takes the lease and starts all tasks. `node` is the host's DID, `holder`
+    /// this process, `end` the link to the front-end.
+    ///
+    /// # Errors
+    /// [`StartError`]. Waits where another process holds the lease.
+    pub async fn start(
+        config: WorkerConfig,
+        node: Did,
+        holder: Holder,
+        store: Arc<dyn Store>,
+        bucket: Bucket,
+        end: WorkerEnd,
+        metrics: WorkerMetrics,
+    ) -> Result<Worker, StartError> {
+        // One worker writes every shard; SQLite has one.
+        let held = lease::take(&store, Shard(0), holder, config.lease).await?;
+        let (lease_now, lease) = watch::channel(Some(held));
+        let (stop_lease, lease_stop) = watch::channel(false);
+        let keep = lease::keep(
+            Arc::clone(&store),
+            held,
+            config.lease,
+            lease_now,
+            lease_stop,
+        );
+        let (committer, _) = Committer::start(Arc::clone(&store), lease.clone());
+        let pool = VerifyPool::start(config.verify_threads)?;
+        let shared = Arc::new(Shared {
+            config,
+            node,
+            store,
+            committer,
+            pool,
+            lease,
+            metrics,
+            started: Instant::now(),
+        });
+        let (to_front, from_front) = end.split();
+        let (orders, waiting) = mpsc::channel(ORDERS_WAITING);
+        let router = Router::new(Arc::clone(&shared), to_front).run(from_front, waiting);
+        Ok(Worker {
+            flusher: Flusher::start(Arc::clone(&shared), bucket),
+            shared,
+            orders,
+            router: tokio::spawn(router),
+            lease: tokio::spawn(keep),
+            stop_lease,
+        })
+    }
+
+    /// Whether it owns what it serves.
+    pub fn is_ready(&self) -> bool {
+        self.shared.lease.borrow().is_some()
+    }
+
+    /// Holds a space from now on, or changes its read key; peers let in on
+    /// another are let go.
+    ///
+    /// # Errors
+    /// The store's.
+    pub async fn carry(&self, space: &NewSpace) -> Result<CarriedSpace, StoreError> {
+        let carried = self.shared.store.carry(&self.held()?, space).await?;
+        self.flusher.space_changed(&carried).await;
+        self.let_go(space.space).await;
+        Ok(carried)
+    }
+
+    /// Holds a space no longer and lets its peers go. What is stored of it stays.
+    /// False where it was not held.
+    ///
+    /// # Errors
+    /// The store's.
+    pub async fn stop_carrying(&self, space: ContentId) -> Result<bool, StoreError> {
+        let was_held = self
+            .shared
+            .store
+            .stop_carrying(&self.held()?, &space)
+            .await?;
+        self.let_go(space).await;
+        self.flusher.space_dropped(space).await;
+        Ok(was_held)
+    }
+
+    /// The spaces held after `after`, at most `limit`.
+    ///
+    /// # Errors
+    /// The store's.
+    pub async fn carried(
+        &self,
+        after: Option<ContentId>,
+        limit: usize,
+    ) -> Result<Vec<CarriedSpace>, StoreError> {
+        self.shared.store.carried(after, limit).await
+    }
+
+    /// Writes what the bucket lacks now, and returns when it is there.
+    pub async fn flush(&self) -> bool {
+        self.flusher.flush().await
+    }
+
+    /// Stops, once the front-end is gone: open spaces come to rest, the bucket gets
+    /// what it lacks, the lease is given back. True when the bucket has everything.
+    pub async fn stop(self) -> bool {
+        if let Err(error) = self.router.await {
+            tracing::error!(
+                panicked = error.is_panic(),
+                "the task that hears the link failed"
+            );
+        }
+        let flushed = self.flusher.stop().await;
+        self.stop_lease.send_replace(true);
+        if let Err(error) = self.lease.await {
+            tracing::error!(
+                panicked = error.is_panic(),
+                "the task that keeps the lease failed"
+            );
+        }
+        flushed
+    }
+
+    fn held(&self) -> Result<Lease, StoreError> {
+        self.shared.lease.borrow().ok_or(StoreError::Fenced)
+    }
+
+    async fn let_go(&self, space: ContentId) {
+        let (done, gone) = oneshot::channel();
+        if self.orders.send(Order::LetGo { space, done }).await.is_ok() {
+            // The router may be gone, and everyone with it.
+            let _ = gone.await;
+        }
+    }
+}
