@@ -1,5 +1,6 @@
 //! Bringing into the bucket what the store has and the bucket hasn't (05 §16.4 "Push").
 
+use engine::rows::StoredVersion;
 use minca_record::content_id::ContentId;
 use store::{Lease, SegmentRow, Store, StoreError, StoreWriter};
 
@@ -10,7 +11,7 @@ use crate::segmenter::{PackedSegment, Segmenter};
 /// What one flush brought into the bucket.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Flushed {
-    /// Segments written.
+    /// Segments written: one, or none where nothing waited.
     pub segments: u64,
     /// Versions in them.
     pub versions: u64,
@@ -31,15 +32,16 @@ pub enum FlushError {
     Bucket(#[from] BucketError),
 }
 
-/// Everything about one flush but where from and where to.
+/// What is flushed, and by which right.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Place<'a> {
     lease: &'a Lease,
     space: &'a ContentId,
 }
 
-/// Writes versions of a space that no segment holds yet into the bucket, about
-/// `segment_bytes` of them, as the store writer of the lease's term.
+/// Writes versions of a space that no segment holds yet into the bucket: one
+/// segment of at most `segment_bytes` (or of one version), as the store writer of
+/// the lease's term. Called again while there is [`Flushed::more`], it writes all.
 ///
 /// `fresh` is the store writer's id if the term has none yet: 16 random bytes.
 /// `now` is in seconds since 1970.
@@ -62,20 +64,26 @@ pub async fn flush_space(
         return Ok(Flushed::default());
     }
     let place = Place { lease, space };
-    let mut writer = announced_writer(store, bucket, place, fresh, now).await?;
+    let writer = announced_writer(store, bucket, place, fresh, now).await?;
 
-    let mut segmenter = Segmenter::new(segment_bytes);
     let mut flushed = Flushed::default();
-    for version in &versions {
-        if let Some(segment) = segmenter.push(version) {
-            write(store, bucket, place, &mut writer, segment, &mut flushed).await?;
-        }
-    }
-    if let Some(segment) = segmenter.finish() {
-        write(store, bucket, place, &mut writer, segment, &mut flushed).await?;
+    if let Some(segment) = first_segment(&versions, segment_bytes) {
+        write(store, bucket, place, &writer, segment, &mut flushed).await?;
     }
     flushed.more = !store.unsegmented(space, 1).await?.is_empty();
     Ok(flushed)
+}
+
+/// As much as one segment takes. What is left over waits for the next, so that
+/// a backlog makes no small segments but the last.
+fn first_segment(versions: &[StoredVersion], segment_bytes: usize) -> Option<PackedSegment> {
+    let mut segmenter = Segmenter::new(segment_bytes);
+    for version in versions {
+        if let Some(full) = segmenter.push(version) {
+            return Some(full);
+        }
+    }
+    segmenter.finish()
 }
 
 /// The store writer of the lease's term, marked in the bucket as the host's own.
@@ -102,7 +110,7 @@ async fn write(
     store: &dyn Store,
     bucket: &Bucket,
     place: Place<'_>,
-    writer: &mut StoreWriter,
+    writer: &StoreWriter,
     segment: PackedSegment,
     flushed: &mut Flushed,
 ) -> Result<(), FlushError> {
@@ -119,7 +127,6 @@ async fn write(
         versions: segment.versions,
     };
     store.record_segment(place.lease, place.space, &row).await?;
-    writer.last_counter = counter;
     flushed.segments += 1;
     flushed.versions += row.versions.len() as u64;
     flushed.bytes += bytes;

@@ -17,7 +17,7 @@ use store::{Holder, Lease, NewSpace, SpaceBatch, SqliteStore, Store, TakeLease};
 
 use crate::faults::{Faults, FaultyFolder, FaultyStore};
 
-const SEGMENT_BYTES: usize = 600;
+pub(crate) const SEGMENT_BYTES: usize = 800;
 const NOW: u64 = 1_790_000_000;
 const AUTHOR: &str = "did:key:zDnaed8DYZ8Hx21hjLc7fE9TXMkDUV65S3ys8HtLrnPC1piwd";
 
