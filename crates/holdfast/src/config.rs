@@ -18,4 +18,4 @@ pub use environment::Environment;
 pub use error::ConfigError;
 pub use limits::LimitsConfig;
 pub use load::{ConfigArgs, Loaded, Source};
-pub use settings::{BucketConfig, Config, LogConfig, LogFormat};
+pub use settings::{BucketConfig, Config, LogConfig, LogFormat, ProxyConfig};

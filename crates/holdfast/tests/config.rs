@@ -182,6 +182,45 @@ fn a_log_filter_that_is_none_is_an_error_that_names_the_key() {
 }
 
 #[test]
+fn the_proxys_addresses_are_a_list_wherever_they_come_from() {
+    let addresses: [std::net::IpAddr; 2] =
+        ["10.0.0.1".parse().unwrap(), "fd00::1".parse().unwrap()];
+    let by_flag = load_all(&["--proxy-addresses=10.0.0.1,fd00::1"], &[]).unwrap();
+    assert_eq!(by_flag.config.proxy.addresses, addresses);
+    let variables = [("HOLDFAST_PROXY_ADDRESSES", "10.0.0.1,fd00::1")];
+    let by_variable = load_all(&[], &variables).unwrap();
+    assert_eq!(by_variable.config.proxy.addresses, addresses);
+    assert_eq!(
+        by_variable.source("proxy.addresses"),
+        Some(Source::Environment)
+    );
+    let by_file = load_file("[proxy]\naddresses = [\"10.0.0.1\", \"fd00::1\"]").unwrap();
+    assert_eq!(by_file.config.proxy.addresses, addresses);
+    assert_eq!(by_file.config.proxy.header, "x-forwarded-for");
+
+    assert!(
+        load_all(&[], &[])
+            .unwrap()
+            .config
+            .proxy
+            .addresses
+            .is_empty()
+    );
+    let error = load_all(&[], &[("HOLDFAST_PROXY_ADDRESSES", "10.0.0.1,proxy")]).unwrap_err();
+    assert!(matches!(error, ConfigError::Variable { .. }), "{error}");
+    let error = load_file("[proxy]\naddresses = [\"proxy\"]").unwrap_err();
+    assert!(
+        matches!(&error, ConfigError::FileValue { key, .. } if key == "proxy.addresses"),
+        "{error}"
+    );
+    let error = load_file("[proxy]\nheader = \"x forwarded for\"").unwrap_err();
+    assert!(
+        matches!(&error, ConfigError::OutOfRange { key, .. } if key == "proxy.header"),
+        "{error}"
+    );
+}
+
+#[test]
 fn a_file_that_is_no_toml_says_where_without_quoting_it() {
     let error = load_file("lease-seconds = 20\n\nkey-of-something = s3cr3t\n").unwrap_err();
     assert!(

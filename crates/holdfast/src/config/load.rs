@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 
+use axum::http::HeaderName;
 use clap::parser::ValueSource;
 use clap::{ArgMatches, Args, FromArgMatches};
 use toml::{Table, Value};
@@ -101,7 +102,7 @@ impl Loaded {
             }
         }
         check_ranges(&table, &sources)?;
-        check_filter(&table, &sources)?;
+        check_texts(&table, &sources)?;
 
         // Every value has been tried by itself, so this fails for no input.
         let config = table
@@ -178,18 +179,24 @@ fn check_ranges(table: &Table, sources: &BTreeMap<String, Source>) -> Result<(),
     Ok(())
 }
 
-fn check_filter(table: &Table, sources: &BTreeMap<String, Source>) -> Result<(), ConfigError> {
-    const KEY: &str = "log.filter";
-    let Some(Value::String(filter)) = keys::get(table, KEY) else {
-        return Ok(());
-    };
-    if telemetry::parse_filter(filter).is_ok() {
-        return Ok(());
-    }
-    Err(ConfigError::OutOfRange {
-        key: KEY.to_owned(),
-        from: sources.get(KEY).map(Source::to_string).unwrap_or_default(),
-        expected: "a filter such as `info` or `warn,worker=debug`".to_owned(),
-        got: format!("`{filter}`"),
-    })
+/// Texts that have to be more than texts.
+fn check_texts(table: &Table, sources: &BTreeMap<String, Source>) -> Result<(), ConfigError> {
+    let is_filter = |text: &str| telemetry::parse_filter(text).is_ok();
+    let is_header = |text: &str| text.parse::<HeaderName>().is_ok();
+    let check =
+        |key: &str, expected: &str, is_good: &dyn Fn(&str) -> bool| match keys::get(table, key) {
+            Some(Value::String(text)) if !is_good(text) => Err(ConfigError::OutOfRange {
+                key: key.to_owned(),
+                from: sources.get(key).map(Source::to_string).unwrap_or_default(),
+                expected: expected.to_owned(),
+                got: format!("`{text}`"),
+            }),
+            _ => Ok(()),
+        };
+    check(
+        "log.filter",
+        "a filter such as `info` or `warn,worker=debug`",
+        &is_filter,
+    )?;
+    check("proxy.header", "the name of a header", &is_header)
 }

@@ -1,6 +1,6 @@
 //! The settings, but for the limits.
 
-use std::net::SocketAddr;
+use std::net::{IpAddr, SocketAddr};
 use std::path::PathBuf;
 
 use serde::{Deserialize, Serialize};
@@ -76,6 +76,10 @@ pub struct Config {
     #[command(flatten)]
     pub bucket: BucketConfig,
 
+    /// The table `[proxy]`.
+    #[command(flatten)]
+    pub proxy: ProxyConfig,
+
     /// The table `[log]`.
     #[command(flatten)]
     pub log: LogConfig,
@@ -112,6 +116,31 @@ pub struct BucketConfig {
         default_value_t = 1_048_576
     )]
     pub flush_after_bytes: u32,
+}
+
+/// The proxy in front of the host, if there is one.
+#[derive(Clone, Debug, PartialEq, Eq, clap::Args, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, rename_all = "kebab-case")]
+pub struct ProxyConfig {
+    /// Addresses the proxy dials from, separated by commas. Only from these is the
+    /// header believed [default: none, so no proxy]
+    #[arg(
+        id = "proxy.addresses",
+        long = "proxy-addresses",
+        value_name = "ADDRESSES",
+        value_delimiter = ','
+    )]
+    #[serde(default)]
+    pub addresses: Vec<IpAddr>,
+
+    /// Header the proxy appends the client's address to
+    #[arg(
+        id = "proxy.header",
+        long = "proxy-header",
+        value_name = "HEADER",
+        default_value = "x-forwarded-for"
+    )]
+    pub header: String,
 }
 
 /// What is logged, and how.
