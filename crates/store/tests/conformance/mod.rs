@@ -49,6 +49,8 @@ macro_rules! conformance_tests {
             reading::opening_gives_the_access_versions_whole,
             random::random_batches_give_what_the_model_gives,
             random::runs_are_cut_when_they_grow_at_the_end_at_the_front_or_inside,
+            random::readers_see_whole_commits_and_only_those,
+            random::a_commit_that_nobody_waits_for_lands_whole_or_not_at_all,
             segments::what_is_written_waits_for_a_segment_until_one_is_recorded,
             segments::a_version_filled_while_its_segment_was_on_its_way_waits_for_another,
             segments::a_dropped_body_needs_no_new_segment,

@@ -148,3 +148,97 @@ pub(crate) async fn runs_are_cut_when_they_grow_at_the_end_at_the_front_or_insid
     let counts: Vec<u64> = halves.iter().map(|run| run.sum.count()).collect();
     assert_eq!(counts, [512, 513]);
 }
+
+pub(crate) async fn readers_see_whole_commits_and_only_those(store: &dyn Store) {
+    const ROUNDS: u64 = 60;
+    const EACH: u64 = 40;
+    let (held, lease) = carry(store, 1).await;
+    let rows = |round: u64| -> Vec<VersionRow> {
+        let spread = |place: u64| VersionRow {
+            collection: COLLECTIONS[place as usize % 2].to_owned(),
+            ..version(round * EACH + place)
+        };
+        (0..EACH).map(spread).collect()
+    };
+    let writing = async {
+        for round in 0..ROUNDS {
+            commit(store, &lease, held, keeping(rows(round))).await;
+        }
+    };
+    let reading = async {
+        let mut seen = 0;
+        while seen < ROUNDS * EACH {
+            let opened = store.open(&held).await.unwrap().unwrap();
+            let counts: Vec<u64> = opened.sums.iter().map(|(_, sum)| sum.count()).collect();
+            let count: u64 = counts.iter().sum();
+            assert!(count >= seen && count.is_multiple_of(EACH), "{counts:?}");
+            assert!(counts.iter().all(|some| some * 2 == count), "{counts:?}");
+            seen = count;
+            if let Some(last) = count
+                .checked_div(EACH)
+                .and_then(|rounds| rounds.checked_sub(1))
+            {
+                let ids: Vec<ContentId> = rows(last).iter().map(|row| row.id).collect();
+                let given = store.versions(&held, &ids, usize::MAX).await.unwrap();
+                assert_eq!(given.len() as u64, EACH);
+            }
+        }
+    };
+    tokio::join!(writing, reading);
+}
+
+pub(crate) async fn a_commit_that_nobody_waits_for_lands_whole_or_not_at_all(store: &dyn Store) {
+    let (held, lease) = carry(store, 1).await;
+    let mut model = Model::default();
+    let (mut landed, mut did_not) = (0, 0);
+    for round in 0..80 {
+        let batch = keeping((0..50).map(|place| version(round * 100 + place)).collect());
+        let batches = [SpaceBatch {
+            space: held,
+            batch: Arc::new(batch),
+        }];
+        let committing = store.commit(&lease, &batches);
+        // Given up after a number of steps.
+        tokio::select! {
+            biased;
+            () = steps(round % 40) => {}
+            answers = committing => answers.unwrap().into_iter().for_each(Result::unwrap),
+        }
+        let first = store
+            .versions(&held, &[version(round * 100).id], 0)
+            .await
+            .unwrap();
+        // What was given up may still be on its way; the next write comes after it.
+        store.keep_host_fact("round", "any").await.unwrap();
+        let settled = store
+            .versions(&held, &[version(round * 100).id], 0)
+            .await
+            .unwrap();
+        assert!(first.len() <= settled.len());
+        if settled.is_empty() {
+            did_not += 1;
+        } else {
+            landed += 1;
+            model.apply(&batches[0].batch);
+        }
+    }
+    model.check(store, held).await;
+    assert!(
+        landed > 0 && did_not > 0,
+        "{landed} landed, {did_not} did not"
+    );
+}
+
+/// Ready once it was polled `count` times more, each time the task is woken.
+async fn steps(count: u64) {
+    let mut left = count;
+    std::future::poll_fn(|_| {
+        left = left.saturating_sub(1);
+        if left == 0 {
+            std::task::Poll::Ready(())
+        } else {
+            std::task::Poll::Pending
+        }
+    })
+    .await;
+}

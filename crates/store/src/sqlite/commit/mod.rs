@@ -8,6 +8,8 @@
 pub(super) mod heads;
 pub(super) mod keep;
 mod names;
+#[cfg(test)]
+mod tests;
 
 use std::collections::{BTreeMap, HashSet};
 
