@@ -61,3 +61,44 @@ fn primary_code(error: &(dyn sqlx::error::DatabaseError + 'static)) -> i32 {
     let extended: Option<i32> = error.code().and_then(|code| code.parse().ok());
     extended.map_or(ERROR, |code| code & 0xff)
 }
+
+#[cfg(test)]
+mod tests {
+    use std::time::Duration;
+
+    use sqlx::sqlite::SqliteConnectOptions;
+    use sqlx::{ConnectOptions, Connection, SqliteConnection};
+
+    use super::*;
+
+    async fn fails(connection: &mut SqliteConnection, sql: &'static str) -> StoreError {
+        failed(sqlx::query(sql).execute(connection).await.unwrap_err())
+    }
+
+    #[tokio::test]
+    async fn what_fails_is_told_apart_and_repeats_no_value() {
+        let folder = tempfile::tempdir().unwrap();
+        let options = SqliteConnectOptions::new()
+            .filename(folder.path().join("secret.sqlite"))
+            .create_if_missing(true)
+            .busy_timeout(Duration::ZERO);
+        let mut one = options.connect().await.unwrap();
+        let mut other = options.connect().await.unwrap();
+        sqlx::query("CREATE TABLE facts (secret TEXT PRIMARY KEY CHECK (secret <> 'no')) STRICT")
+            .execute(&mut one)
+            .await
+            .unwrap();
+
+        let broken = fails(&mut one, "INSERT INTO facts VALUES ('no')").await;
+        assert!(matches!(broken, StoreError::Corrupt(_)), "{broken}");
+        let unknown = fails(&mut one, "SELECT 'secret' FROM none").await;
+        assert!(matches!(unknown, StoreError::Corrupt(_)), "{unknown}");
+        let writing = one.begin_with("BEGIN IMMEDIATE").await.unwrap();
+        let busy = fails(&mut other, "INSERT INTO facts VALUES ('secret')").await;
+        assert!(matches!(busy, StoreError::Unavailable(_)), "{busy}");
+        drop(writing);
+        for error in [broken, unknown, busy] {
+            assert!(!error.to_string().contains("secret"), "{error}");
+        }
+    }
+}
