@@ -12,6 +12,7 @@ mod file;
 mod keys;
 mod limits;
 mod load;
+mod parts;
 mod settings;
 
 pub use environment::Environment;

@@ -43,7 +43,7 @@ fn with_nothing_set_the_defaults_hold() {
     );
     assert_eq!(config.bucket_folder(), Path::new("./holdfast-data/bucket"));
     assert_eq!(config.bucket.flush_after_seconds, 300);
-    assert_eq!(config.bucket.flush_after_bytes, 1_048_576);
+    assert_eq!(config.bucket.segment_bytes, 1_048_576);
     assert_eq!(config.log.format, LogFormat::Text);
     assert_eq!(config.limits.sockets, 20_000);
     assert_eq!(config.limits.message_memory_bytes, 1 << 30);
@@ -99,11 +99,8 @@ fn a_flag_is_stronger_than_the_environment_and_that_than_the_file() {
     assert_eq!(config.limits.sockets, 30);
     assert_eq!(loaded.source("limits.sockets"), Some(Source::Environment));
     assert_eq!(config.limits.signature_queue, 40);
-    assert_eq!(config.bucket.flush_after_bytes, 1_048_576);
-    assert_eq!(
-        loaded.source("bucket.flush-after-bytes"),
-        Some(Source::Default)
-    );
+    assert_eq!(config.bucket.segment_bytes, 1_048_576);
+    assert_eq!(loaded.source("bucket.segment-bytes"), Some(Source::Default));
     assert!(loaded.unknown_variables.is_empty());
 }
 
@@ -292,13 +289,13 @@ fn values_out_of_range_are_errors_that_name_key_and_source() {
         ("--space-idle-seconds=0", "space-idle-seconds", "at least 1"),
         ("--verify-threads=0", "verify-threads", "at least 1"),
         (
-            "--bucket-flush-after-bytes=100",
-            "bucket.flush-after-bytes",
+            "--bucket-segment-bytes=100",
+            "bucket.segment-bytes",
             "4096 to 67108864",
         ),
         (
-            "--bucket-flush-after-bytes=67108865",
-            "bucket.flush-after-bytes",
+            "--bucket-segment-bytes=67108865",
+            "bucket.segment-bytes",
             "4096 to 67108864",
         ),
         ("--limits-sockets=0", "limits.sockets", "at least 1"),

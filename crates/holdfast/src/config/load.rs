@@ -149,7 +149,7 @@ pub(super) fn to_table(config: &Config) -> Table {
 }
 
 const LEAST_LEASE_SECONDS: i64 = 5;
-const FLUSH_BYTES: std::ops::RangeInclusive<i64> = 4_096..=67_108_864;
+const SEGMENT_BYTES: std::ops::RangeInclusive<i64> = 4_096..=67_108_864;
 
 /// All numbers we have count something there must be at least one of.
 fn check_ranges(table: &Table, sources: &BTreeMap<String, Source>) -> Result<(), ConfigError> {
@@ -159,7 +159,7 @@ fn check_ranges(table: &Table, sources: &BTreeMap<String, Source>) -> Result<(),
         };
         let range = match key.as_str() {
             "lease-seconds" => LEAST_LEASE_SECONDS..=i64::MAX,
-            "bucket.flush-after-bytes" => FLUSH_BYTES,
+            "bucket.segment-bytes" => SEGMENT_BYTES,
             _ => 1..=i64::MAX,
         };
         if range.contains(got) {

@@ -53,12 +53,12 @@ pub struct Config {
         id = "space-idle-seconds",
         long = "space-idle-seconds",
         value_name = "SECONDS",
-        default_value_t = 300
+        default_value_t = 60
     )]
     pub space_idle_seconds: u32,
 
-    /// Seconds a lease on a shard lasts without being renewed, at least 5. A
-    /// worker that died is replaced after as long
+    /// Seconds a lease on a shard lasts, at least 5. It is renewed at a third of
+    /// that, and a worker that died is replaced after all of it
     #[arg(
         id = "lease-seconds",
         long = "lease-seconds",
@@ -107,15 +107,14 @@ pub struct BucketConfig {
     )]
     pub flush_after_seconds: u32,
 
-    /// Bytes taken in by a space that are written to the bucket at once, and the
-    /// size segments are packed to: 4096 to 67108864
+    /// Bytes a segment is filled to: 4096 to 67108864
     #[arg(
-        id = "bucket.flush-after-bytes",
-        long = "bucket-flush-after-bytes",
+        id = "bucket.segment-bytes",
+        long = "bucket-segment-bytes",
         value_name = "BYTES",
         default_value_t = 1_048_576
     )]
-    pub flush_after_bytes: u32,
+    pub segment_bytes: u32,
 }
 
 /// The proxy in front of the host, if there is one.
