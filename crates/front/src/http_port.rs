@@ -132,9 +132,11 @@ where
         .max_header_size(MAX_HEAD)
         .max_buf_size(2 * MAX_HEAD)
         .serve_connection(TokioIo::new(io), service);
+    // One that comes while the front-end shuts down is still told so.
+    let drains_on_the_way = shared.phase() < Phase::Draining;
     let ended = tokio::select! {
         ended = poll_fn(|cx| conn.poll_without_shutdown(cx)) => ended,
-        () = shared.reached(Phase::Draining) => {
+        () = shared.reached(Phase::Draining), if drains_on_the_way => {
             std::pin::Pin::new(&mut conn).graceful_shutdown();
             poll_fn(|cx| conn.poll_without_shutdown(cx)).await
         }
@@ -271,7 +273,7 @@ async fn answer(
         .uri
         .path_and_query()
         .map_or(0, |target| target.as_str().len());
-    let response = if target_length > MAX_TARGET {
+    let mut response = if target_length > MAX_TARGET {
         refusal(StatusCode::URI_TOO_LONG)
     } else if headers_weigh(&parts.headers) > MAX_HEADERS {
         refusal(StatusCode::REQUEST_HEADER_FIELDS_TOO_LARGE)
@@ -287,6 +289,11 @@ async fn answer(
         response
     };
     connection.outcome().answered = true;
+    let is_upgrade = response.status() == StatusCode::SWITCHING_PROTOCOLS;
+    if connection.shared.phase() >= Phase::Draining && !is_upgrade {
+        let close = HeaderValue::from_static("close");
+        response.headers_mut().insert(CONNECTION, close);
+    }
     let route = response.extensions().get::<RouteLabel>();
     let route = route.map_or("other", |label| label.0);
     connection
