@@ -282,6 +282,30 @@ async fn names_no_writer_would_write_are_not_listed() {
 }
 
 #[tokio::test]
+async fn a_tree_planted_too_deep_for_any_key_does_not_stop_a_listing() {
+    let folder = tempfile::tempdir().unwrap();
+    let store = open(folder.path()).await;
+    let deepest = key(&["d"; 64].join("/"));
+    store
+        .put(&deepest, PutPayload::from_static(b"x"))
+        .await
+        .unwrap();
+    let too_deep = key(&["e"; 65].join("/"));
+    let put = store.put(&too_deep, PutPayload::from_static(b"x")).await;
+    assert_eq!(refusal(put.unwrap_err()), KeyError::TooDeep);
+
+    let mut planted = folder.path().join("e");
+    for _ in 0..500 {
+        planted.push("e");
+    }
+    std::fs::create_dir_all(&planted).unwrap();
+    std::fs::write(planted.join("file"), b"x").unwrap();
+    assert_eq!(keys(&store).await, [deepest.to_string()]);
+    let one_level = store.list_with_delimiter(None).await.unwrap();
+    assert_eq!(one_level.common_prefixes, [key("d")]);
+}
+
+#[tokio::test]
 async fn a_file_planted_before_all_time_does_not_stop_a_listing() {
     let folder = tempfile::tempdir().unwrap();
     let store = open(folder.path()).await;

@@ -8,7 +8,7 @@ use object_store::{ListResult, ObjectMeta};
 
 use super::directory::Directory;
 use super::metadata::object_meta;
-use super::names::key_part;
+use super::names::{MAX_PARTS, key_part};
 use super::staging::Folder;
 
 /// A walk over all objects under a prefix, a page at a time.
@@ -54,6 +54,9 @@ impl Walk {
             };
             // Either may be gone by now, and is then left out.
             if child.is_directory {
+                if child.key.parts_count() >= MAX_PARTS {
+                    continue;
+                }
                 if let Some(directory) = level.directory.child(&child.name)? {
                     self.levels.push(Level::new(directory, &child.key)?);
                 }

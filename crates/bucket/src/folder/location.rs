@@ -5,7 +5,7 @@ use std::io;
 use object_store::path::Path;
 
 use super::directory::Directory;
-use super::names::{KeyError, file_name};
+use super::names::{KeyError, MAX_PARTS, file_name};
 
 /// A key as file names: directories, then the file (05 §14.1).
 #[derive(Clone, Debug)]
@@ -80,5 +80,8 @@ impl Location {
 
 /// The file names of a prefix's parts; none for the root.
 pub(super) fn file_names(key: &Path) -> Result<Vec<String>, KeyError> {
+    if key.parts_count() > MAX_PARTS {
+        return Err(KeyError::TooDeep);
+    }
     key.parts().map(|part| file_name(part.as_ref())).collect()
 }

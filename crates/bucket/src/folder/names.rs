@@ -5,6 +5,10 @@ use minca_record::file_name::{decode_file_name, encode_file_name};
 /// Names with this ending are a writer's work in progress and no objects (05 §14.3).
 pub(super) const UNFINISHED: &str = ".tmp";
 
+/// The most parts a key has. Ours have five below the bucket's prefix; without a
+/// bound, a tree somebody planted would use up the files a process may have open.
+pub(super) const MAX_PARTS: usize = 64;
+
 /// A key that can't be kept in a folder. Says nothing of the key itself.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum KeyError {
@@ -17,6 +21,9 @@ pub enum KeyError {
     /// Names ending so are ignored by every reader (05 §14.3).
     #[error("a part of the key ends in `.tmp`, as only unfinished files may")]
     Unfinished,
+    /// The directories would lie too deep.
+    #[error("expected a key of at most {MAX_PARTS} parts, got more")]
+    TooDeep,
 }
 
 /// The file name of one part of a key.
