@@ -2,6 +2,8 @@
 
 pub mod client;
 pub mod clock;
+pub mod commands;
+pub mod folder;
 pub mod gatekeeper;
 pub mod holdings;
 pub mod identity;
@@ -10,4 +12,6 @@ pub mod raw;
 pub mod replica;
 pub mod space;
 pub mod sync;
+pub mod try_out;
+pub mod try_out_told;
 pub mod write;

@@ -107,13 +107,14 @@ impl Replica {
         holds: Holds,
     ) -> Replica {
         let sync = Sync::new(device.did(), space.id(), holds);
+        let line_unknown = holdings.has_foreign_version_by(&device.did());
         Replica {
             space,
             device,
             holdings,
             sync,
             randomness,
-            line_unknown: false,
+            line_unknown,
         }
     }
 
@@ -285,7 +286,7 @@ impl Replica {
     /// # Errors
     /// [`JournalError`].
     pub fn adopt(&mut self, version: Version) -> Result<(), JournalError> {
-        self.holdings.stage(version);
+        self.holdings.stage_own(version);
         self.holdings.commit()
     }
 
@@ -336,24 +337,27 @@ impl Replica {
         self.line_unknown
     }
 
-    /// Goes on under a fresh session key. Its peers know it by the old one, so it must connect
-    /// anew.
+    /// Goes on under a fresh session key.
     ///
     /// # Errors
     /// [`RandomnessError`].
     pub fn use_fresh_key(&mut self) -> Result<(), RandomnessError> {
-        self.device = self
+        let device = self
             .device
             .account()
             .clone()
             .new_device(&mut *self.randomness)?;
-        self.sync = Sync::new(
-            self.device.did(),
-            self.space.id(),
-            self.sync.holds().clone(),
-        );
-        self.line_unknown = false;
+        self.use_device(device);
         Ok(())
+    }
+
+    /// Goes on as `device`, whose key wrote nothing in this space but what is held. Peers know the
+    /// replica by the key before, so it must connect anew.
+    pub fn use_device(&mut self, device: Device) {
+        self.line_unknown = self.holdings.has_foreign_version_by(&device.did());
+        self.device = device;
+        let holds = self.sync.holds().clone();
+        self.sync = Sync::new(self.device.did(), self.space.id(), holds);
     }
 
     /// The current records, those of one collection or all, by record key. Deleted ones are left

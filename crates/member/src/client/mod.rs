@@ -258,12 +258,18 @@ impl Connection {
                             standing,
                         });
                     }
-                    let effects = replica.say_hello(node);
-                    self.carry_out(effects);
+                    self.say_hello(replica);
                 }
                 done => return done,
             }
         }
+    }
+
+    /// Says hello once more, as is done now and then (05 §6.2). It goes out when the connection is
+    /// driven.
+    pub fn say_hello(&mut self, replica: &mut Replica) {
+        let effects = replica.say_hello(self.node);
+        self.carry_out(effects);
     }
 
     /// Sends a version this device wrote (05 §7).

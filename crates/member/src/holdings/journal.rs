@@ -43,7 +43,11 @@ pub enum JournalError {
 #[derive(Clone, Debug, PartialEq)]
 pub(super) enum Entry {
     /// A version as it was kept, whole or a stub.
-    Version(Arc<Version>),
+    Version {
+        version: Arc<Version>,
+        /// Whether this device wrote it.
+        is_own: bool,
+    },
     /// A peer said that it stored these.
     Stored { by: Did, ids: Vec<ContentId> },
 }
@@ -51,8 +55,12 @@ pub(super) enum Entry {
 impl Entry {
     fn write(&self, out: &mut Vec<u8>) {
         match self {
-            Entry::Version(version) => {
-                out.extend_from_slice(b"{\"version\":");
+            Entry::Version { version, is_own } => {
+                out.push(b'{');
+                if *is_own {
+                    out.extend_from_slice(b"\"own\":true,");
+                }
+                out.extend_from_slice(b"\"version\":");
                 out.extend_from_slice(&version.canonical());
                 out.push(b'}');
             }
@@ -74,7 +82,10 @@ impl Entry {
     fn parse(line: &[u8]) -> Option<Entry> {
         let mut object = read(line, MESSAGE_DEPTH).ok()?.into_object()?;
         if let Some(version) = object.remove("version") {
-            return Some(Entry::Version(Arc::new(Version::shape(version).ok()?)));
+            return Some(Entry::Version {
+                version: Arc::new(Version::shape(version).ok()?),
+                is_own: object.contains("own"),
+            });
         }
         let stored = object.get("stored")?.as_object()?;
         let by = Did::from_str(stored.get("by")?.as_str()?).ok()?;

@@ -6,7 +6,7 @@ mod journal;
 #[cfg(test)]
 mod tests;
 
-use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use std::path::Path;
 use std::sync::Arc;
 
@@ -34,6 +34,8 @@ pub struct Holdings {
     /// By author and collection: the furthest place of the line that is held.
     line_ends: HashMap<(String, Box<str>), (u64, ContentId)>,
     stored_by: HashMap<ContentId, BTreeSet<Did>>,
+    /// What this device wrote itself.
+    own: HashSet<ContentId>,
     journal: Option<Journal>,
     /// Lines not in the journal yet.
     staged: Vec<Entry>,
@@ -67,7 +69,10 @@ impl Holdings {
         let mut body_was_dropped = false;
         for entry in entries {
             match entry {
-                Entry::Version(version) => {
+                Entry::Version { version, is_own } => {
+                    if is_own {
+                        holdings.own.insert(version.id());
+                    }
                     let placement = holdings.place(&version);
                     body_was_dropped |= placement.drop_body.is_some()
                         || (placement.keep == Some(Form::Stub) && !version.is_stub());
@@ -87,16 +92,28 @@ impl Holdings {
     /// Places a version that passed the gatekeeper; `false` where that changes nothing. On disk it
     /// is only after [`commit`](Holdings::commit): until then nobody is to hear of it.
     pub fn stage(&mut self, version: Version) -> bool {
-        let entry = match self.place(&version).keep {
-            Some(Form::Stub) => Some(Entry::Version(Arc::new(stub_of(&version)))),
-            Some(Form::Whole) => Some(Entry::Version(Arc::new(version.clone()))),
+        self.stage_as(version, false)
+    }
+
+    /// As [`stage`](Holdings::stage), for a version this device wrote itself.
+    pub fn stage_own(&mut self, version: Version) -> bool {
+        self.stage_as(version, true)
+    }
+
+    fn stage_as(&mut self, version: Version, is_own: bool) -> bool {
+        let kept = match self.place(&version).keep {
+            Some(Form::Stub) => Some(stub_of(&version)),
+            Some(Form::Whole) => Some(version.clone()),
             None => None,
         };
-        let changed = self.apply(version);
-        if self.journal.is_some() {
-            self.staged.extend(entry);
+        if let Some(kept) = kept.filter(|_| self.journal.is_some()) {
+            let version = Arc::new(kept);
+            self.staged.push(Entry::Version { version, is_own });
         }
-        changed
+        if is_own {
+            self.own.insert(version.id());
+        }
+        self.apply(version)
     }
 
     /// Comes back when everything staged survives a power cut.
@@ -157,6 +174,15 @@ impl Holdings {
             .collect();
         ids.sort_unstable();
         ids
+    }
+
+    /// Whether a version signed by `author` is held that this device didn't write. For its own key
+    /// that means: there was a copy of the device, and where its lines end is not known.
+    pub fn has_foreign_version_by(&self, author: &Did) -> bool {
+        let author = author.to_string();
+        self.versions.values().any(|version| {
+            version.author().as_str() == Some(&author) && !self.own.contains(&version.id())
+        })
     }
 
     /// A version that is held, whole or as a stub.
@@ -314,11 +340,11 @@ impl Holdings {
 
     /// Leaves in the file only what is held.
     fn compact(&mut self) -> Result<(), JournalError> {
-        let mut entries: Vec<Entry> = self
-            .versions
-            .values()
-            .map(|version| Entry::Version(Arc::clone(version)))
-            .collect();
+        let entry = |version: &Arc<Version>| Entry::Version {
+            version: Arc::clone(version),
+            is_own: self.own.contains(&version.id()),
+        };
+        let mut entries: Vec<Entry> = self.versions.values().map(entry).collect();
         let mut by_peer: BTreeMap<Did, Vec<ContentId>> = BTreeMap::new();
         for (id, peers) in &self.stored_by {
             for peer in peers {

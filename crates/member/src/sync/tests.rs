@@ -401,6 +401,15 @@ fn a_device_restored_from_a_copy_must_take_a_fresh_key() {
     pair[0] = Replica::new(space, device, Holdings::in_memory(), randomness);
     Wires::connect(&mut pair).run(&mut pair);
     assert!(pair[0].needs_fresh_key());
+    // Started again, it still knows.
+    let (space, device) = (pair[0].space().clone(), pair[0].device().clone());
+    let mut holdings = Holdings::in_memory();
+    for version in pair[0].holdings().current_versions() {
+        holdings.stage((**version).clone());
+    }
+    let randomness = Box::new(FixedRandomness::new(91));
+    pair[0] = Replica::new(space, device, holdings, randomness);
+    assert!(pair[0].needs_fresh_key());
     assert!(pair[0].create(NOTES, text("would fork"), at(2)).is_err());
     let old = pair[0].device().did();
     pair[0].use_fresh_key().unwrap();

@@ -1,12 +1,9 @@
 //! The client over a real socket, against a small host of the tests' own.
 
-#![allow(clippy::unwrap_used)]
-
-mod support;
-
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
+use crate::support::{Host, Manner};
 use member::client::redial::Ended;
 use member::client::{ConnectError, Connection, ConnectionError, DialError, Options, Seen};
 use member::clock::UnixTime;
@@ -22,7 +19,6 @@ use minca_record::json::{MESSAGE_DEPTH, Object, Value, read};
 use minca_sync::envelope::write_who;
 use minca_sync::handshake::Nonce;
 use minca_sync::url::NodeUrl;
-use support::{Host, Manner};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::TcpListener;
 
@@ -66,7 +62,7 @@ async fn open(host: &Host, replica: &mut Replica) -> Connection {
 async fn what_one_device_writes_another_reads_and_both_know_it_is_stored() {
     for visibility in [Visibility::Public, Visibility::Private] {
         let space = space(visibility);
-        let host = Host::start(space.clone(), Manner::Well).await;
+        let host = Host::start(space.as_handed_around(), Manner::Well).await;
         let mut first = replica(space.clone(), 11);
         let mut keys = Vec::new();
         for number in 0..50 {
@@ -102,7 +98,7 @@ async fn what_one_device_writes_another_reads_and_both_know_it_is_stored() {
 #[tokio::test]
 async fn everything_is_seen_with_its_time_who_first() {
     let space = space(Visibility::Public);
-    let host = Host::start(space.clone(), Manner::Well).await;
+    let host = Host::start(space.as_handed_around(), Manner::Well).await;
     let mut device = replica(space, 11);
     let seen: Arc<Mutex<Vec<(Duration, Seen)>>> = Arc::default();
     let log = Arc::clone(&seen);
@@ -141,7 +137,7 @@ async fn everything_is_seen_with_its_time_who_first() {
 #[tokio::test]
 async fn another_node_than_the_pinned_one_is_refused() {
     let space = space(Visibility::Public);
-    let host = Host::start(space.clone(), Manner::Well).await;
+    let host = Host::start(space.as_handed_around(), Manner::Well).await;
     let mut device = replica(space, 11);
     let other = Account::from_seed([77; 16]).did();
     let url = NodeUrl::parse(&format!("ws://{}/peer#{other}", host.address)).unwrap();
@@ -157,7 +153,7 @@ async fn another_node_than_the_pinned_one_is_refused() {
 #[tokio::test]
 async fn a_welcome_by_another_key_is_refused() {
     let space = space(Visibility::Public);
-    let host = Host::start(space.clone(), Manner::WrongWelcome).await;
+    let host = Host::start(space.as_handed_around(), Manner::WrongWelcome).await;
     let url = NodeUrl::parse(&host.url()).unwrap();
     let mut device = replica(space, 11);
     let error = Connection::open(&url, &mut device, Options::default())
@@ -172,7 +168,7 @@ async fn a_welcome_by_another_key_is_refused() {
 #[tokio::test]
 async fn a_refused_read_proof_and_a_later_close_give_their_exact_codes() {
     let space = space(Visibility::Private);
-    let host = Host::start(space.clone(), Manner::Well).await;
+    let host = Host::start(space.as_handed_around(), Manner::Well).await;
     // A public space of the same host's: no read proof, which the private one asks for.
     let other = replica(self::space(Visibility::Public), 11);
     let url = NodeUrl::parse(&host.url()).unwrap();
@@ -189,7 +185,7 @@ async fn a_refused_read_proof_and_a_later_close_give_their_exact_codes() {
     };
     assert_eq!(reason, "not a reader of this space");
 
-    let host = Host::start(space.clone(), Manner::ClosesWith(4009)).await;
+    let host = Host::start(space.as_handed_around(), Manner::ClosesWith(4009)).await;
     let mut device = replica(space, 11);
     let mut connection = open(&host, &mut device).await;
     let error = connection
@@ -271,7 +267,7 @@ async fn raw_hello(
 #[tokio::test]
 async fn the_raw_client_gets_in_with_a_hello_in_fragments_and_byte_by_byte() {
     let space = space(Visibility::Public);
-    let host = Host::start(space.clone(), Manner::Well).await;
+    let host = Host::start(space.as_handed_around(), Manner::Well).await;
 
     let (mut socket, hello) = raw_hello(&host, space.id(), |hello| hello).await;
     for frame in RawFrame::fragments(TEXT, hello.as_bytes(), 7) {
@@ -305,7 +301,7 @@ async fn the_raw_client_gets_in_with_a_hello_in_fragments_and_byte_by_byte() {
 #[tokio::test]
 async fn the_raw_client_hears_the_exact_close_for_a_changed_signature() {
     let space = space(Visibility::Public);
-    let host = Host::start(space.clone(), Manner::Well).await;
+    let host = Host::start(space.as_handed_around(), Manner::Well).await;
     let other = Account::from_seed([43; 16]).root_key().clone();
     let (mut socket, hello) = raw_hello(&host, space.id(), |hello| {
         let signature = hello.signed_by(&other);
@@ -320,15 +316,16 @@ async fn the_raw_client_hears_the_exact_close_for_a_changed_signature() {
 #[tokio::test]
 async fn more_than_the_sockets_buffers_hold_goes_both_ways_at_once() {
     let space = space(Visibility::Public);
-    let host = Host::start(space.clone(), Manner::Well).await;
+    let host = Host::start(space.as_handed_around(), Manner::Well).await;
     let big = "x".repeat(400_000);
-    let mut device = replica(space, 11);
+    let mut device = replica(space.clone(), 11);
+    let mut other = replica(space, 12);
     for _ in 0..20 {
-        host.replica
-            .lock()
-            .await
+        let version = other
             .create("app.note", body(&big), UnixTime::now())
             .unwrap();
+        let mut kept = host.kept.lock().await;
+        kept.as_mut().unwrap().holdings.stage(version);
         device
             .create("app.note", body(&big), UnixTime::now())
             .unwrap();
@@ -339,13 +336,13 @@ async fn more_than_the_sockets_buffers_hold_goes_both_ways_at_once() {
         .await
         .unwrap();
     assert_eq!(device.holdings().len(), 40);
-    assert_eq!(host.replica.lock().await.holdings().len(), 40);
+    assert_eq!(host.kept.lock().await.as_ref().unwrap().holdings.len(), 40);
 }
 
 #[tokio::test]
 async fn what_the_host_does_not_take_is_told_as_unacknowledged() {
     let space = space(Visibility::Public);
-    let host = Host::start(space.clone(), Manner::Well).await;
+    let host = Host::start(space.as_handed_around(), Manner::Well).await;
     let mut device = replica(space, 11);
     let mut connection = open(&host, &mut device).await;
     connection

@@ -1,37 +1,46 @@
-//! A host for one space: the host's part of the handshake around a device's sync machine. It
-//! shares no code with the real one.
+//! A blind host for one space: the host's part of the handshake around a device's sync machine.
+//! It shares no code with the real one.
 
+use std::net::SocketAddr;
 use std::sync::Arc;
 use std::time::Duration;
 
 use futures::{SinkExt, StreamExt};
 use member::holdings::Holdings;
-use member::identity::{Account, Device};
-use member::randomness::FixedRandomness;
-use member::replica::Replica;
-use member::space::Space;
-use member::sync::Effect;
+use member::identity::Account;
+use member::sync::{Effect, Sync};
+use minca_record::constitution::Constitution;
 use minca_record::did::Did;
+use minca_record::json::Value;
 use minca_record::signing::SigningKey;
 use minca_sync::envelope::{Envelope, Kind, write_sync, write_who};
 use minca_sync::frame::Frame;
 use minca_sync::handshake::{
     Held, HostView, Nonce, proof, read_hello, welcome_label, write_challenge, write_welcome,
 };
+use minca_sync::message::Holds;
 use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::Mutex;
 use tokio_tungstenite::tungstenite::Message;
 use tokio_tungstenite::tungstenite::protocol::CloseFrame;
 use tokio_tungstenite::tungstenite::protocol::frame::coding::CloseCode;
 
-/// The host's own store of the space, which outlives its connections.
+/// A host. What it keeps outlives its connections.
 pub(crate) struct Host {
-    pub(crate) address: std::net::SocketAddr,
+    pub(crate) address: SocketAddr,
     pub(crate) node: Did,
-    pub(crate) replica: Arc<Mutex<Replica>>,
+    pub(crate) kept: Arc<Mutex<Option<Kept>>>,
 }
 
-/// How a host misbehaves.
+/// The space a host keeps.
+pub(crate) struct Kept {
+    space: String,
+    held: Held,
+    sync: Sync,
+    pub(crate) holdings: Holdings,
+}
+
+/// How a host behaves.
 #[derive(Clone, Copy, PartialEq)]
 pub(crate) enum Manner {
     Well,
@@ -42,17 +51,14 @@ pub(crate) enum Manner {
 }
 
 impl Host {
-    pub(crate) async fn start(space: Space, manner: Manner) -> Host {
+    /// A host that keeps nothing yet.
+    pub(crate) async fn empty(manner: Manner) -> Host {
         let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
         let address = listener.local_addr().unwrap();
-        let account = Account::from_seed([200; 16]);
-        let key = account.root_key().clone();
+        let key = Account::from_seed([200; 16]).root_key().clone();
         let node = key.did();
-        let randomness = Box::new(FixedRandomness::new(200));
-        let device = Device::of_root_key(account);
-        let replica = Replica::new(space, device, Holdings::in_memory(), randomness);
-        let replica = Arc::new(Mutex::new(replica));
-        let served = Arc::clone(&replica);
+        let kept: Arc<Mutex<Option<Kept>>> = Arc::default();
+        let served = Arc::clone(&kept);
         tokio::spawn(async move {
             while let Ok((stream, _)) = listener.accept().await {
                 tokio::spawn(serve(stream, Arc::clone(&served), key.clone(), manner));
@@ -61,8 +67,31 @@ impl Host {
         Host {
             address,
             node,
-            replica,
+            kept,
         }
+    }
+
+    /// A host that keeps `space`, as it is handed around.
+    pub(crate) async fn start(space: Value, manner: Manner) -> Host {
+        let host = Host::empty(manner).await;
+        host.keep(space).await;
+        host
+    }
+
+    pub(crate) async fn keep(&self, space: Value) {
+        let constitution = Constitution::check(space).unwrap();
+        let held = match constitution.read_key() {
+            None => Held::Public,
+            Some(key) => Held::Private {
+                current_read_key: *key,
+            },
+        };
+        *self.kept.lock().await = Some(Kept {
+            space: constitution.id().to_string(),
+            held,
+            sync: Sync::new(self.node, constitution.id(), Holds::All),
+            holdings: Holdings::in_memory(),
+        });
     }
 
     pub(crate) fn url(&self) -> String {
@@ -72,7 +101,7 @@ impl Host {
 
 async fn serve(
     stream: TcpStream,
-    replica: Arc<Mutex<Replica>>,
+    kept: Arc<Mutex<Option<Kept>>>,
     key: SigningKey,
     manner: Manner,
 ) -> Option<()> {
@@ -88,15 +117,9 @@ async fn serve(
         .ok()??
         .ok()?;
     let hello = read_hello(Frame::Text(message.to_text().ok()?.as_bytes())).ok()?;
-    let (space, held) = {
-        let replica = replica.lock().await;
-        let held = match replica.space().read_key() {
-            None => Held::Public,
-            Some(key) => Held::Private {
-                current_read_key: key.did(),
-            },
-        };
-        (replica.space().id().to_string(), held)
+    let (space, held) = match &*kept.lock().await {
+        None => (String::new(), Held::Nothing),
+        Some(kept) => (kept.space.clone(), kept.held),
     };
     let host = HostView {
         node: &node,
@@ -137,7 +160,10 @@ async fn serve(
         .send(Message::binary(write_who(&node, None)))
         .await
         .ok()?;
-    let mut effects = replica.lock().await.connected(admitted.client);
+    let mut effects = match &mut *kept.lock().await {
+        None => return None,
+        Some(Kept { sync, holdings, .. }) => sync.connected(admitted.client, holdings),
+    };
     loop {
         for effect in effects {
             if let Effect::Send { payload, .. } = effect {
@@ -150,13 +176,14 @@ async fn serve(
             continue;
         };
         let envelope = Envelope::read(Frame::Binary(&bytes)).ok()??;
-        effects = match envelope.kind {
-            Kind::Sync => replica
-                .lock()
-                .await
-                .received(admitted.client, envelope.payload)
-                .ok()?,
-            _ => Vec::new(),
-        };
+        if envelope.kind != Kind::Sync {
+            effects = Vec::new();
+            continue;
+        }
+        let mut kept = kept.lock().await;
+        let Kept { sync, holdings, .. } = kept.as_mut()?;
+        effects = sync
+            .received(admitted.client, envelope.payload, holdings)
+            .ok()?;
     }
 }

@@ -1,0 +1,156 @@
+//! `holdfast member …`: a device on the command line.
+
+mod account;
+mod records;
+mod spaces;
+mod syncing;
+
+use std::io::Write;
+use std::path::PathBuf;
+
+use anyhow::{Context, bail};
+use clap::{Args, Subcommand};
+use minca_record::json::Object;
+
+use crate::folder::{FolderError, MemberFolder, SpaceEntry};
+
+pub use account::{InitArgs, JoinArgs};
+pub use records::{DeleteArgs, EditArgs, ListArgs, WriteArgs};
+pub use spaces::{CardArgs, FoundArgs, SpaceArgs, SpacesArgs};
+pub use syncing::SyncArgs;
+
+/// Plays a member of a space: founds spaces, writes records, syncs them with a host.
+#[derive(Clone, Debug, Args)]
+pub struct MemberArgs {
+    /// The member's folder. Whoever reads it is the member.
+    #[arg(
+        long,
+        global = true,
+        default_value = "holdfast-member",
+        env = "HOLDFAST_MEMBER"
+    )]
+    pub folder: PathBuf,
+    /// What to do.
+    #[command(subcommand)]
+    pub command: MemberCommand,
+}
+
+/// What a member does.
+#[derive(Clone, Debug, Subcommand)]
+pub enum MemberCommand {
+    /// Make an account and a device.
+    Init(InitArgs),
+    /// Found a space.
+    Found(FoundArgs),
+    /// List the spaces this member is in.
+    Spaces(SpacesArgs),
+    /// Show a space as a host is given it: without its key.
+    Space(SpaceArgs),
+    /// Write a new record.
+    Write(WriteArgs),
+    /// Write a record anew.
+    Edit(EditArgs),
+    /// Delete a record.
+    Delete(DeleteArgs),
+    /// List the records of a space.
+    List(ListArgs),
+    /// Bring a space level with its hosts.
+    Sync(SyncArgs),
+    /// Write a space card, with which another device joins.
+    Card(CardArgs),
+    /// Join a space by its card.
+    Join(JoinArgs),
+}
+
+/// Runs a command; what it tells goes to `out`.
+///
+/// # Errors
+/// Whatever went wrong, for people to read.
+pub async fn run(args: MemberArgs, out: &mut (dyn Write + Send)) -> anyhow::Result<()> {
+    let folder = args.folder.as_path();
+    match args.command {
+        MemberCommand::Init(init) => account::init(folder, &init, out),
+        MemberCommand::Join(join) => account::join(folder, &join, out),
+        MemberCommand::Found(found) => spaces::found(&open(folder)?, &found, out),
+        MemberCommand::Spaces(list) => spaces::list(&open(folder)?, &list, out),
+        MemberCommand::Space(space) => spaces::show(&open(folder)?, &space, out),
+        MemberCommand::Card(card) => spaces::card(&open(folder)?, &card, out),
+        MemberCommand::Write(write) => records::write(&open(folder)?, write, out),
+        MemberCommand::Edit(edit) => records::edit(&open(folder)?, edit, out),
+        MemberCommand::Delete(delete) => records::delete(&open(folder)?, &delete, out),
+        MemberCommand::List(list) => records::list(&open(folder)?, &list, out),
+        MemberCommand::Sync(sync) => syncing::sync(&mut open(folder)?, &sync, out).await,
+    }
+}
+
+fn open(folder: &std::path::Path) -> anyhow::Result<MemberFolder> {
+    match MemberFolder::open(folder) {
+        Err(error @ FolderError::NoAccount(_)) => {
+            Err(error).context("make one with `holdfast member init`")
+        }
+        other => Ok(other?),
+    }
+}
+
+/// Which space a command is about.
+#[derive(Clone, Debug, Default, Args)]
+pub struct WhichSpace {
+    /// The space's id, or how it begins; not needed where the member is in one space only.
+    #[arg(long)]
+    pub space: Option<String>,
+}
+
+impl WhichSpace {
+    fn find(&self, folder: &MemberFolder) -> anyhow::Result<SpaceEntry> {
+        let mut spaces = folder.spaces()?;
+        if let Some(begins) = &self.space {
+            spaces.retain(|entry| entry.space.id().to_string().starts_with(begins.as_str()));
+        }
+        match (spaces.pop(), spaces.is_empty()) {
+            (Some(entry), true) => Ok(entry),
+            (None, _) if self.space.is_some() => bail!("this member is in no such space"),
+            (None, _) => bail!("this member is in no space yet: found one, or join one"),
+            _ => bail!("this member is in several spaces: say which with --space"),
+        }
+    }
+}
+
+/// One line of JSON.
+fn print_json(out: &mut (dyn Write + Send), object: &Object) -> anyhow::Result<()> {
+    out.write_all(&object.canonical())?;
+    writeln!(out)?;
+    Ok(())
+}
+
+fn visibility(entry: &SpaceEntry) -> &'static str {
+    match entry.space.read_key() {
+        Some(_) => "private",
+        None => "public",
+    }
+}
+
+/// A space's name with what would change a terminal escaped: it comes from a stranger.
+fn name(entry: &SpaceEntry) -> String {
+    plain(
+        entry
+            .space
+            .constitution()
+            .name()
+            .as_str()
+            .unwrap_or("(unreadable)"),
+    )
+}
+
+/// Text from a stranger, with control characters escaped.
+fn plain(text: &str) -> String {
+    text.chars()
+        .flat_map(|character| {
+            let is_control = character.is_control();
+            let escaped = is_control
+                .then(|| character.escape_default())
+                .into_iter()
+                .flatten();
+            escaped.chain((!is_control).then_some(character))
+        })
+        .collect()
+}

@@ -1,0 +1,8 @@
+//! What needs a socket or a folder.
+
+#![allow(clippy::unwrap_used, reason = "a test that finds an error fails")]
+
+mod commands;
+mod over_a_socket;
+mod support;
+mod trying_out;
