@@ -32,6 +32,7 @@ async fn measure(sockets: usize) {
     let mut host = Host::start(|config| {
         let limits = &mut config.limits;
         limits.sockets_per_address = usize::MAX;
+        limits.http_connections_per_address = usize::MAX;
         limits.new_per_address.burst = u32::MAX;
     })
     .await;

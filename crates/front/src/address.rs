@@ -30,6 +30,22 @@ pub struct TrustedProxy {
     pub header: HeaderName,
 }
 
+impl TrustedProxy {
+    /// Whether a connection from there is the proxy's.
+    pub(crate) fn dials_from(&self, address: IpAddr) -> bool {
+        let address = address.to_canonical();
+        self.addresses
+            .iter()
+            .any(|trusted| trusted.to_canonical() == address)
+    }
+}
+
+/// An address as proxies write it: with or without a port.
+fn address_in(entry: &str) -> Option<IpAddr> {
+    let with_port = || entry.parse::<SocketAddr>().ok().map(|address| address.ip());
+    entry.parse().ok().or_else(with_port)
+}
+
 /// The client's address: the TCP peer's, or what a trusted proxy itself appended, which
 /// is the last entry of its header's last line.
 pub(crate) fn client_address(
@@ -39,14 +55,11 @@ pub(crate) fn client_address(
 ) -> AddressKey {
     let dialled_from = peer.ip().to_canonical();
     let told = proxy
-        .filter(|proxy| {
-            let mut trusted = proxy.addresses.iter();
-            trusted.any(|address| address.to_canonical() == dialled_from)
-        })
+        .filter(|proxy| proxy.dials_from(dialled_from))
         .and_then(|proxy| headers.get_all(&proxy.header).iter().next_back())
         .and_then(|line| line.to_str().ok())
         .and_then(|line| line.rsplit(',').next())
-        .and_then(|entry| entry.trim().parse().ok());
+        .and_then(|entry| address_in(entry.trim()));
     AddressKey::of(told.unwrap_or(dialled_from))
 }
 
@@ -86,6 +99,11 @@ mod tests {
         assert_eq!(from("::ffff:10.0.0.1", Some(&proxy)), key("192.0.2.7"));
         assert_eq!(from("10.0.0.2", Some(&proxy)), key("10.0.0.2"));
         assert_eq!(from("10.0.0.1", None), key("10.0.0.1"));
+        headers.append("x-forwarded-for", "[2001:db8::1]:4711".parse().unwrap());
+        assert_eq!(
+            client_address("10.0.0.1:1".parse().unwrap(), &headers, Some(&proxy)),
+            key("2001:db8::")
+        );
         headers.clear();
         assert_eq!(
             client_address("10.0.0.1:1".parse().unwrap(), &headers, Some(&proxy)),

@@ -45,6 +45,9 @@ pub struct Limits {
     /// Connections that speak plain HTTP or haven't asked for anything yet; one more is
     /// dropped unanswered.
     pub http_connections: usize,
+    /// Those of one TCP address, a trusted proxy's excepted; one more is dropped
+    /// unanswered.
+    pub http_connections_per_address: usize,
     /// Open sockets, all; over it upgrades get `503`.
     pub sockets: usize,
     /// Sockets not yet admitted, all; over it the oldest of them is closed `4008`.
@@ -80,6 +83,9 @@ pub struct Limits {
 pub struct Waits {
     /// For a request's headers; then `408`.
     pub headers: Duration,
+    /// For a connection to go on speaking HTTP; then it finishes the request it is at, and
+    /// after as long again it is ended.
+    pub http: Duration,
     /// For the hello, from the challenge on; then `4008`.
     pub hello: Duration,
     /// For the worker to say what a proof is judged against; then it counts as not held.
@@ -105,6 +111,7 @@ impl Default for Limits {
     fn default() -> Self {
         Self {
             http_connections: 4096,
+            http_connections_per_address: 256,
             sockets: 20_000,
             unadmitted: 4096,
             sockets_per_address: 2048,
@@ -135,6 +142,7 @@ impl Default for Waits {
     fn default() -> Self {
         Self {
             headers: Duration::from_secs(10),
+            http: Duration::from_secs(120),
             hello: Duration::from_secs(10),
             door: Duration::from_secs(10),
             verdict: Duration::from_secs(60),

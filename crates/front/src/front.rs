@@ -1,5 +1,6 @@
 //! Starting and stopping a front-end.
 
+use crate::address::AddressKey;
 use crate::config::{FrontConfig, HostIdentity};
 use crate::http_port::{Upgrade, routes, speak};
 use crate::mailbox::Order;
@@ -21,8 +22,8 @@ use tokio::task::JoinHandle;
 use tokio::time::timeout;
 use tokio_util::task::TaskTracker;
 
-/// How long a connection that is gone waits for room in the link to say so.
-const GONE_WAIT: Duration = Duration::from_secs(10);
+/// How long, once all is over, a connection that is gone still tries to say so.
+const LAST_WORDS: Duration = Duration::from_secs(1);
 
 /// A TCP listener whose connections send small messages at once.
 pub fn tcp(listener: TcpListener) -> impl Listener<Addr = SocketAddr> {
@@ -136,6 +137,20 @@ where
             shared.metrics.limit_took_effect("http_connections");
             continue;
         };
+        let is_proxy = shared
+            .trusted_proxy
+            .as_ref()
+            .is_some_and(|proxy| proxy.dials_from(from.ip()));
+        let most = match is_proxy {
+            true => usize::MAX,
+            false => shared.limits.http_connections_per_address,
+        };
+        let address = AddressKey::of(from.ip());
+        let Some(counted) = shared.http_per_address.take(address, most) else {
+            let limit = "http_connections_per_address";
+            shared.metrics.limit_took_effect(limit);
+            continue;
+        };
         let shared = Arc::clone(&shared);
         let router = router.clone();
         connections.spawn(async move {
@@ -145,7 +160,7 @@ where
                 upgrade = speaking => upgrade,
                 () = shared.reached(Phase::Over) => None,
             };
-            drop(permit);
+            drop((permit, counted));
             if let Some(upgrade) = upgrade {
                 serve(upgrade, shared).await;
             }
@@ -182,8 +197,13 @@ where
     drop(peer);
     if worker_knows {
         let gone = ToWorker::Gone { connection };
-        // A link that takes nothing for so long is about to drop.
-        let _ = timeout(GONE_WAIT, shared.link.send(gone)).await;
+        tokio::select! {
+            _ = shared.link.send(gone) => {}
+            () = async {
+                shared.reached(Phase::Over).await;
+                tokio::time::sleep(LAST_WORDS).await;
+            } => {}
+        }
     }
 }
 

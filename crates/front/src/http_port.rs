@@ -134,13 +134,21 @@ where
         .serve_connection(TokioIo::new(io), service);
     // One that comes while the front-end shuts down is still told so.
     let drains_on_the_way = shared.phase() < Phase::Draining;
+    let patience = shared.waits.http;
     let ended = tokio::select! {
-        ended = poll_fn(|cx| conn.poll_without_shutdown(cx)) => ended,
-        () = shared.reached(Phase::Draining), if drains_on_the_way => {
+        ended = poll_fn(|cx| conn.poll_without_shutdown(cx)) => Some(ended),
+        () = async {
+            tokio::select! {
+                () = shared.reached(Phase::Draining), if drains_on_the_way => {}
+                () = tokio::time::sleep(patience) => {}
+            }
+        } => {
             std::pin::Pin::new(&mut conn).graceful_shutdown();
-            poll_fn(|cx| conn.poll_without_shutdown(cx)).await
+            let rest = poll_fn(|cx| conn.poll_without_shutdown(cx));
+            timeout(patience, rest).await.ok()
         }
     };
+    let ended = ended?;
     let parts = conn.into_parts();
     let mut io = parts.io.into_inner();
     let outcome = {
@@ -159,9 +167,8 @@ where
         tracing::debug!(%error, "an HTTP connection failed");
         // An idle connection that had its answer is just closed.
         if error.is_timeout() && !outcome.answered {
-            shared
-                .metrics
-                .http_answer("other", StatusCode::REQUEST_TIMEOUT);
+            let status = StatusCode::REQUEST_TIMEOUT;
+            shared.metrics.http_answer("other", status, header_wait);
             let _ = io.write_all(REQUEST_TIMEOUT).await;
         }
     }
@@ -268,6 +275,7 @@ async fn answer(
     connection: Arc<Connection>,
     request: Request<Incoming>,
 ) -> Result<Response<Body>, Infallible> {
+    let started = Instant::now();
     let (parts, body) = request.into_parts();
     let target_length = parts
         .uri
@@ -296,9 +304,8 @@ async fn answer(
     }
     let route = response.extensions().get::<RouteLabel>();
     let route = route.map_or("other", |label| label.0);
-    connection
-        .shared
-        .metrics
-        .http_answer(route, response.status());
+    let took = started.elapsed();
+    let metrics = &connection.shared.metrics;
+    metrics.http_answer(route, response.status(), took);
     Ok(response)
 }

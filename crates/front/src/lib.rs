@@ -14,6 +14,7 @@ mod arrival;
 mod checks;
 mod closing;
 mod config;
+mod counted;
 mod door;
 mod frame;
 mod front;

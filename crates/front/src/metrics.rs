@@ -1,6 +1,9 @@
 //! What a front-end counts (08 §21). No label holds an id, a DID or an address.
 
-use prometheus::{IntCounter, IntCounterVec, IntGauge, IntGaugeVec, Opts, Registry};
+use prometheus::{
+    HistogramOpts, HistogramVec, IntCounter, IntCounterVec, IntGauge, IntGaugeVec, Opts, Registry,
+};
+use std::time::Duration;
 
 /// A front-end's metrics. Cheap to clone; clones count together.
 #[derive(Clone, Debug)]
@@ -17,6 +20,8 @@ pub struct FrontMetrics {
     /// `minca_host_http_requests_total{route,code}`: `health`, `peer`, `other`, or what a
     /// response's [`RouteLabel`](crate::RouteLabel) says.
     pub http_requests: IntCounterVec,
+    /// `minca_host_http_seconds{route}`: from a request's headers to its answer's.
+    pub http_seconds: HistogramVec,
     /// `minca_host_sync_bytes_total{way}`: bytes of binary messages, `in` and `out`.
     pub sync_bytes: IntCounterVec,
     /// `minca_host_socket_messages_total{kind}`: what came after the handshake: `binary`,
@@ -49,6 +54,14 @@ impl FrontMetrics {
             "Messages in memory, in and out.",
         )?;
         registry.register(Box::new(message_memory.clone()))?;
+        let http_seconds = HistogramVec::new(
+            HistogramOpts::new(
+                "minca_host_http_seconds",
+                "From a request's headers to its answer's.",
+            ),
+            &["route"],
+        )?;
+        registry.register(Box::new(http_seconds.clone()))?;
         let sync_bytes = counter(
             "minca_host_sync_bytes_total",
             "Bytes of binary messages.",
@@ -71,6 +84,7 @@ impl FrontMetrics {
                 "HTTP requests, upgrades among them.",
                 &["route", "code"],
             )?,
+            http_seconds,
             bytes_in: sync_bytes.with_label_values(&["in"]),
             bytes_out: sync_bytes.with_label_values(&["out"]),
             sync_bytes,
@@ -92,10 +106,13 @@ impl FrontMetrics {
         self.limited.with_label_values(&[limit]).inc();
     }
 
-    pub(crate) fn http_answer(&self, route: &str, status: http::StatusCode) {
+    pub(crate) fn http_answer(&self, route: &str, status: http::StatusCode, took: Duration) {
         self.http_requests
             .with_label_values(&[route, status.as_str()])
             .inc();
+        self.http_seconds
+            .with_label_values(&[route])
+            .observe(took.as_secs_f64());
     }
 
     /// A gauge of sockets in `state`, counted down when the guard goes.

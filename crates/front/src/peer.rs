@@ -128,6 +128,8 @@ pub(crate) struct Peer<S> {
     stalled_since: Option<Instant>,
     read_bytes: Bucket,
     read_messages: Bucket,
+    /// The rate the socket is over, counted once each time it gets there.
+    over_rate: Option<&'static str>,
     memory: MemoryShare,
 }
 
@@ -144,6 +146,7 @@ impl<S: AsyncRead + AsyncWrite + Unpin> Peer<S> {
             stalled_since: None,
             read_bytes: Bucket::full(limits.read_bytes, now),
             read_messages: Bucket::full(limits.read_messages, now),
+            over_rate: None,
             memory: shared.memory.share(place.connection, place.address),
             place,
             shared,
@@ -339,7 +342,7 @@ impl<S: AsyncRead + AsyncWrite + Unpin> Peer<S> {
     }
 
     /// Until when the socket is not read, because of a rate or of the memory.
-    fn wait_before_reading(&self, now: Instant) -> Option<Instant> {
+    fn wait_before_reading(&mut self, now: Instant) -> Option<Instant> {
         let limits = &self.shared.limits;
         let over_rate = [
             ("read_bytes", self.read_bytes.wait(limits.read_bytes, now)),
@@ -348,11 +351,14 @@ impl<S: AsyncRead + AsyncWrite + Unpin> Peer<S> {
                 self.read_messages.wait(limits.read_messages, now),
             ),
         ];
-        for (limit, wait) in over_rate {
-            if let Some(wait) = wait {
+        let mut over_rate = over_rate.into_iter();
+        let over_rate = over_rate.find_map(|(limit, wait)| Some((limit, wait?)));
+        let was_over = std::mem::replace(&mut self.over_rate, over_rate.map(|(limit, _)| limit));
+        if let Some((limit, wait)) = over_rate {
+            if was_over.is_none() {
                 self.shared.metrics.limit_took_effect(limit);
-                return Some(now + wait);
             }
+            return Some(now + wait);
         }
         if !self.memory.may_read() {
             return Some(now + MEMORY_LOOK);

@@ -3,6 +3,7 @@
 use crate::address::TrustedProxy;
 use crate::checks::SignatureChecks;
 use crate::config::{FrontConfig, HostIdentity, Limits, Waits};
+use crate::counted::PerAddress;
 use crate::memory::MessageMemory;
 use crate::metrics::FrontMetrics;
 use crate::places::Places;
@@ -36,6 +37,7 @@ pub(crate) struct Shared {
     pub(crate) checks: SignatureChecks,
     /// One for each connection that speaks HTTP.
     pub(crate) http_connections: Arc<Semaphore>,
+    pub(crate) http_per_address: Arc<PerAddress>,
     pub(crate) phase: watch::Sender<Phase>,
 }
 
@@ -61,6 +63,7 @@ impl Shared {
             )),
             checks: SignatureChecks::new(limits.signature_threads, limits.signature_queue),
             http_connections: Arc::new(Semaphore::new(limits.http_connections)),
+            http_per_address: Arc::default(),
             phase: watch::Sender::new(Phase::Serving),
             metrics,
         }

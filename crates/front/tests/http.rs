@@ -268,6 +268,53 @@ async fn connections_that_only_speak_http_are_bounded_too() {
 }
 
 #[tokio::test]
+async fn connections_that_only_speak_http_are_bounded_by_address_but_not_the_proxys() {
+    for is_proxy in [false, true] {
+        let host = Host::start(|config| {
+            config.limits.http_connections_per_address = 0;
+            config.trusted_proxy = is_proxy.then(|| TrustedProxy {
+                addresses: vec!["127.0.0.1".parse().unwrap()],
+                header: http::HeaderName::from_static("x-forwarded-for"),
+            });
+        })
+        .await;
+        let mut stream = TcpStream::connect(host.address).await.unwrap();
+        let _ = stream.write_all(&closing("GET /health")).await;
+        let mut answer = Vec::new();
+        let _ = stream.read_to_end(&mut answer).await;
+        assert_eq!(!answer.is_empty(), is_proxy);
+        let dropped = u64::from(!is_proxy);
+        assert_eq!(host.limited("http_connections_per_address"), dropped);
+    }
+}
+
+#[tokio::test]
+async fn a_client_that_does_not_read_its_answer_is_ended() {
+    let host = Host::start(|config| {
+        config.waits.http = Duration::from_millis(200);
+        let route = get(|| async { vec![b'x'; 32 << 20] });
+        config.extra_routes = Some(Router::new().route("/large", route));
+        config.limits.http_connections = 1;
+    })
+    .await;
+    let mut deaf = TcpStream::connect(host.address).await.unwrap();
+    deaf.write_all(&closing("GET /large")).await.unwrap();
+    deaf.readable().await.unwrap();
+    // Its place comes free, though it never read.
+    loop {
+        let mut stream = TcpStream::connect(host.address).await.unwrap();
+        let _ = stream.write_all(&closing("GET /health")).await;
+        let mut answer = Vec::new();
+        let _ = stream.read_to_end(&mut answer).await;
+        if !answer.is_empty() {
+            break;
+        }
+        tokio::time::sleep(Duration::from_millis(20)).await;
+    }
+    drop(deaf);
+}
+
+#[tokio::test]
 async fn other_routes_can_be_served_beside() {
     let host = Host::start(|config| {
         let route = get(|| async { "described" });

@@ -37,11 +37,11 @@ async fn shutting_down_closes_every_socket_1001_after_what_waits() {
 
 #[tokio::test]
 async fn while_shutting_down_health_says_so_and_no_upgrade_is_taken() {
-    let mut host = Host::start(|config| config.waits.close = Duration::from_secs(2)).await;
-    // A socket that doesn't answer its close keeps the rest waiting.
+    let mut host = Host::start(|config| config.waits.close = Duration::from_secs(10)).await;
+    // A socket that doesn't answer its close yet keeps the rest waiting.
     let (mut deaf, _) = host.admitted(2).await;
     let shutdown = tokio::spawn(host.handle.shutdown());
-    let (first, _) = deaf.read_frame().await.unwrap();
+    let (first, close) = deaf.read_frame().await.unwrap();
     assert_eq!(first, FIN | CLOSE);
     let health = b"GET /health HTTP/1.1\r\nHost: host\r\nConnection: close\r\n\r\n";
     let answer = plain(host.address, health).await;
@@ -49,6 +49,7 @@ async fn while_shutting_down_health_says_so_and_no_upgrade_is_taken() {
     assert!(answer.ends_with(r#"{"ok":false}"#), "{answer}");
     let answer = plain(host.address, upgrade_request("/peer?space=x").as_bytes()).await;
     assert!(answer.starts_with("HTTP/1.1 503 Node full"), "{answer}");
+    deaf.send(FIN | CLOSE, &close).await;
     timeout(PATIENCE, shutdown).await.unwrap().unwrap();
 }
 

@@ -30,12 +30,12 @@ async fn a_silent_peer_is_pinged_and_ended_without_a_close() {
 
 #[tokio::test]
 async fn a_long_frame_that_trickles_in_is_a_sign_of_life() {
-    let mut host = Host::start(|config| config.waits.ping = Duration::from_millis(100)).await;
+    let mut host = Host::start(|config| config.waits.ping = Duration::from_millis(500)).await;
     let (mut client, _) = host.admitted(2).await;
-    let message = vec![3; 50];
+    let message = vec![3; 80];
     for part in frame(FIN | BINARY, &message).chunks(4) {
         client.send_raw(part).await;
-        tokio::time::sleep(Duration::from_millis(50)).await;
+        tokio::time::sleep(Duration::from_millis(100)).await;
     }
     assert_eq!(host.worker.message().await, message);
 }
@@ -130,7 +130,9 @@ async fn a_worker_without_room_is_a_socket_not_read() {
     assert!(timeout(A_WHILE, host.worker.heard.recv()).await.is_err());
     assert!(!writing.is_finished());
     // What is in memory is the window and one message read ahead.
-    assert_eq!(host.metrics.message_memory.get(), 4 * size as i64);
+    while host.metrics.message_memory.get() != 4 * size as i64 {
+        tokio::time::sleep(Duration::from_millis(1)).await;
+    }
     for n in 3..40 {
         let bytes = size as u32;
         let room = ToFront::Room { connection, bytes };
@@ -148,8 +150,8 @@ async fn what_the_host_holds_up_is_not_the_peers_silence() {
     };
     let mut host = Host::with(
         |config| {
-            config.waits.ping = Duration::from_millis(50);
-            config.waits.arrival = Duration::from_millis(100);
+            config.waits.ping = Duration::from_millis(400);
+            config.waits.arrival = Duration::from_millis(600);
         },
         habits,
     )
@@ -160,7 +162,7 @@ async fn what_the_host_holds_up_is_not_the_peers_silence() {
     client.send_raw(&frame(FIN | BINARY, b"half")[..7]).await;
     assert_eq!(host.worker.message().await.len(), INBOUND_WINDOW);
     // Far more than its times, in which it says nothing, and is not read.
-    tokio::time::sleep(Duration::from_millis(500)).await;
+    tokio::time::sleep(Duration::from_millis(2000)).await;
     let bytes = INBOUND_WINDOW as u32;
     let room = ToFront::Room { connection, bytes };
     host.worker.says.send(room).await.unwrap();
