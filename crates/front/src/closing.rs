@@ -66,6 +66,7 @@ where
     // What still comes is thrown away, so that the stream can be ended without a reset
     // that would overtake the close.
     peer.socket.decoder.discard();
+    peer.weigh_closing();
     let mut answered = !awaits_answer;
     let patience = match end {
         End::Close {

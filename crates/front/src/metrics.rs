@@ -27,8 +27,8 @@ pub struct FrontMetrics {
     /// `minca_host_socket_messages_total{kind}`: what came after the handshake: `binary`,
     /// `text` (ignored), `ping`, `pong`.
     pub messages: IntCounterVec,
-    /// `minca_host_closes_total{code}`: sockets by the close code the host sent, `ended`
-    /// without one, or `peer` where the peer closed.
+    /// `minca_host_closes_total{code}`: sockets by the close code the host sent (`other`
+    /// for one 04 §4 doesn't name), `ended` without one, or `peer` where the peer closed.
     pub closes: IntCounterVec,
     /// `minca_host_message_memory_bytes`: messages in memory, in and out.
     pub message_memory: IntGauge,

@@ -237,6 +237,12 @@ impl<S: AsyncRead + AsyncWrite + Unpin> Peer<S> {
         self.memory.set(bytes, unfinished, mailbox);
     }
 
+    /// The same once it closes: nothing of the peer's is kept any more.
+    pub(crate) fn weigh_closing(&mut self) {
+        self.arrival = None;
+        self.weigh(0);
+    }
+
     /// Decodes what was read, up to one message. Control frames are seen to here.
     fn decode(&mut self, now: Instant) -> Result<Decoded, End> {
         let Some(incoming) = self.socket.next_incoming()? else {

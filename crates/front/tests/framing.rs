@@ -4,8 +4,11 @@
 
 mod support;
 
-use link::ToWorker;
+use link::{OUTBOUND_WINDOW, ToFront, ToWorker, Window};
+use std::collections::VecDeque;
 use support::*;
+use tokio::io::{AsyncReadExt, AsyncWriteExt};
+use tokio::net::TcpStream;
 
 /// 04 §7.1.
 const MAX_MESSAGE: usize = 16_777_216;
@@ -207,4 +210,75 @@ async fn a_close_goes_out_after_what_was_sent_before_it() {
     assert_eq!(client.read_binary().await, b"last words");
     assert_eq!(client.closed().await, Some(4003));
     assert_eq!(host.worker.gone().await, connection);
+}
+
+/// Sizes all over the range, always the same ones.
+fn sizes(count: u64) -> impl Iterator<Item = usize> {
+    (1..=count).map(|n| {
+        let mixed = n.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 32;
+        // Most are small, some are many times the window of reads and writes.
+        (mixed % (1 << (mixed % 21))) as usize
+    })
+}
+
+#[tokio::test]
+async fn a_worker_that_echoes_gives_every_message_back_in_order() {
+    const MESSAGES: u64 = 400;
+    let mut host = Host::start(|config| config.limits.read_messages.burst = 1000).await;
+    let (client, connection) = host.admitted(2).await;
+    let (mut client, mut writer) = client.writer();
+    let writing = tokio::spawn(async move {
+        for (n, size) in sizes(MESSAGES).enumerate() {
+            let message = vec![n as u8; size];
+            let (first, rest) = message.split_at(size / 3);
+            let frames = [frame(BINARY, first), frame(FIN, rest)].concat();
+            writer.write_all(&frames).await.unwrap();
+        }
+        writer
+    });
+    let mut worker = host.worker;
+    let echoing = tokio::spawn(async move {
+        let mut window = Window::new(OUTBOUND_WINDOW);
+        let mut waiting = VecDeque::new();
+        let mut echoed = 0;
+        while echoed < MESSAGES {
+            match worker.hears().await {
+                ToWorker::Message { bytes, .. } => waiting.push_back(bytes),
+                ToWorker::Room { bytes, .. } => window.returned(bytes as usize),
+                _ => {}
+            }
+            while let Some(bytes) = waiting.pop_front_if(|bytes| window.may_send(bytes.len())) {
+                window.sent(bytes.len());
+                let message = ToFront::Send { connection, bytes };
+                worker.says.send(message).await.unwrap();
+                echoed += 1;
+            }
+        }
+        worker
+    });
+    for (n, size) in sizes(MESSAGES).enumerate() {
+        assert!(
+            client.read_binary().await == vec![n as u8; size],
+            "message {n}"
+        );
+    }
+    writing.await.unwrap();
+    echoing.await.unwrap();
+}
+
+#[tokio::test]
+async fn what_comes_with_the_request_itself_is_not_lost() {
+    let host = Host::start(|_| {}).await;
+    let mut stream = TcpStream::connect(host.address).await.unwrap();
+    let mut request = upgrade_request("/peer?space=x").into_bytes();
+    request.extend(frame(FIN | PING, b"with the request"));
+    stream.write_all(&request).await.unwrap();
+    let mut came = Vec::new();
+    let pong = [&[FIN | PONG, 16][..], b"with the request"].concat();
+    while !came.windows(pong.len()).any(|window| window == pong) {
+        let mut chunk = [0; 1024];
+        let read = stream.read(&mut chunk).await.unwrap();
+        assert_ne!(read, 0, "the connection ended early");
+        came.extend_from_slice(&chunk[..read]);
+    }
 }

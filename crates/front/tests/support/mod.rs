@@ -348,6 +348,17 @@ impl Client {
         client
     }
 
+    /// A second hand on the same connection, to write with while the first one reads.
+    pub fn writer(self) -> (Self, TcpStream) {
+        let stream = self.stream.into_std().unwrap();
+        let writer = stream.try_clone().unwrap();
+        let client = Self {
+            stream: TcpStream::from_std(stream).unwrap(),
+            unread: self.unread,
+        };
+        (client, TcpStream::from_std(writer).unwrap())
+    }
+
     async fn read_head(&mut self) -> String {
         loop {
             let mut ends = self.unread.windows(4);
