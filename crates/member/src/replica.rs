@@ -58,6 +58,8 @@ pub struct Write {
     pub files: Vec<Value>,
     /// Keep it whole once superseded, also where nothing asks for that.
     pub retain: bool,
+    /// Heads of the access history the writer knew; `None` for the constitution alone.
+    pub seen: Option<Vec<ContentId>>,
 }
 
 /// A record as a member reads it.
@@ -274,6 +276,14 @@ impl Replica {
         }
         if retain {
             draft = draft.set("retain", true);
+        }
+        if let Some(seen) = write.seen {
+            let seen: Vec<Value> = seen.iter().map(|id| id.to_string().into()).collect();
+            // An empty list is left out (02 §3.1).
+            draft = match seen.is_empty() {
+                true => draft.without("seen"),
+                false => draft.set("seen", seen),
+            };
         }
         if let Some(note) = self.device.note(now, &mut *self.randomness)? {
             draft = draft.set("proof", note);

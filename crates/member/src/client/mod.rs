@@ -11,6 +11,7 @@ use std::time::Duration;
 use futures::future::poll_fn;
 use futures::{SinkExt, StreamExt};
 use minca_record::did::Did;
+use minca_record::signing::SigningKey;
 use minca_record::version::Version;
 use minca_sync::envelope::{Envelope, Kind, write_sync};
 use minca_sync::frame::Frame;
@@ -52,6 +53,8 @@ pub struct Options {
     pub extra_roots: Vec<CertificateDer<'static>>,
     /// What the handshake is done with instead of a random nonce. For tests.
     pub nonce: Option<Nonce>,
+    /// The read keys to prove instead of the space's own, newest first. For tests.
+    pub read_keys: Option<Vec<SigningKey>>,
     /// Is told everything that happens, with the time since the connection was open.
     pub watch: Option<Watch>,
     /// Sends no `who`, and so shows no account. For tests.
@@ -165,7 +168,10 @@ impl Connection {
         let caller = Caller {
             space: &space,
             session: replica.device().key(),
-            read_keys: replica.space().read_key().into_iter().collect(),
+            read_keys: match &options.read_keys {
+                Some(keys) => keys.iter().collect(),
+                None => replica.space().read_key().into_iter().collect(),
+            },
             nonce,
             extra_roots: options.extra_roots,
         };

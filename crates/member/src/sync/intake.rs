@@ -146,7 +146,7 @@ impl Sync {
                 }
                 Ok(Missing::Nothing) => {
                     let was_held = holdings.holds(&id);
-                    let is_own = version.author().as_str() == Some(&self.me.to_string());
+                    let is_own = version.author().as_str() == Some(&self.author);
                     if is_own && !was_held {
                         self.tell(Event::OwnLineUnknown { id });
                     }

@@ -38,6 +38,8 @@ const LEAST_MESSAGE_BYTES: usize = 16 * 1024;
 #[derive(Debug)]
 pub struct Sync {
     me: Did,
+    /// `me` as versions name it.
+    author: String,
     space: ContentId,
     holds: Holds,
     peers: BTreeMap<Did, Peer>,
@@ -53,6 +55,7 @@ impl Sync {
     pub fn new(me: Did, space: ContentId, holds: Holds) -> Sync {
         Sync {
             me,
+            author: me.to_string(),
             space,
             holds,
             peers: BTreeMap::new(),
@@ -313,13 +316,14 @@ impl Sync {
         holdings: &mut Holdings,
     ) -> Result<(), JournalError> {
         if let Some(peer) = self.peers.get_mut(&by) {
-            peer.unacknowledged.retain(|id, _| !ids.contains(id));
+            for id in &ids {
+                peer.unacknowledged.remove(id);
+            }
         }
-        let me = self.me.to_string();
         let is_own = |id: &ContentId| {
             holdings
                 .get(id)
-                .is_some_and(|version| version.author().as_str() == Some(&me))
+                .is_some_and(|version| version.author().as_str() == Some(&self.author))
         };
         let own: Vec<ContentId> = ids.iter().copied().filter(is_own).collect();
         holdings.confirm(&own, by)?;

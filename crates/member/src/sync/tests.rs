@@ -451,6 +451,40 @@ fn definitions_access_records_and_history_are_written_with_retain() {
     assert!(writer.delete(before.key(), at(4)).unwrap().retain());
 }
 
+#[test]
+fn parts_of_a_file_that_are_asked_for_are_all_told_as_missing() {
+    let mut pair = two_devices(Visibility::Public);
+    let mut wires = Wires::connect(&mut pair);
+    wires.run(&mut pair);
+    let hash = "5e2bf57d3f40c4b6df69daf1936cb766f832374b4fc0259a7cbff06e2f70f269";
+    let asked = format!(r#"{{"v":8,"type":"want-file","id":4,"hash":"{hash}","chunks":[3,5]}}"#);
+    wires.to[1].push_back(asked.into_bytes());
+    wires.deliver(&mut pair, 1);
+    let done = format!(r#"{{"v":8,"type":"file-done","id":4,"hash":"{hash}","missing":[3,4,5]}}"#);
+    let value = |text: &[u8]| read(text, MESSAGE_DEPTH).unwrap();
+    assert_eq!(value(&wires.to[0][0]), value(done.as_bytes()));
+}
+
+#[test]
+fn what_a_writer_saw_is_named_and_an_empty_list_left_out() {
+    let [mut writer, _] = two_devices(Visibility::Public);
+    let head = ContentId::of(b"head");
+    let mut seen = |seen| {
+        let write = Write {
+            collection: NOTES.to_owned(),
+            body: Some(text("x")),
+            seen,
+            ..Write::default()
+        };
+        let version = writer.write(write, at(1)).unwrap();
+        (version.seen().to_vec(), version.member("seen").is_some())
+    };
+    assert_eq!(seen(Some(vec![head])), (vec![head], true));
+    assert_eq!(seen(Some(vec![])), (vec![], false));
+    let space = space(Visibility::Public).id();
+    assert_eq!(seen(None), (vec![space], true));
+}
+
 /// One step of a run of two devices.
 #[derive(Clone, Debug)]
 enum Step {

@@ -197,6 +197,28 @@ async fn a_refused_read_proof_and_a_later_close_give_their_exact_codes() {
 }
 
 #[tokio::test]
+async fn an_older_read_key_behind_the_newest_is_proven_too() {
+    let space = space(Visibility::Private);
+    let host = Host::start(space.as_handed_around(), Manner::Well).await;
+    let url = NodeUrl::parse(&host.url()).unwrap();
+    let newer = Account::from_seed([88; 16]).root_key().clone();
+    let current = space.read_key().unwrap().clone();
+    for (keys, is_let_in) in [
+        (vec![newer.clone(), current], true),
+        (vec![newer], false),
+        (vec![], false),
+    ] {
+        let mut device = replica(space.clone(), 11);
+        let options = Options {
+            read_keys: Some(keys),
+            ..Options::default()
+        };
+        let opened = Connection::open(&url, &mut device, options).await;
+        assert_eq!(opened.is_ok(), is_let_in);
+    }
+}
+
+#[tokio::test]
 async fn a_refused_upgrade_gives_its_status_and_retry_after() {
     let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
     let address = listener.local_addr().unwrap();
