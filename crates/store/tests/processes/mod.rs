@@ -20,10 +20,12 @@ use crate::conformance::{carry, space};
 
 /// The folder in which a child is to write until it is killed.
 const CHILD: &str = "HOLDFAST_TEST_CHILD_FOLDER";
-/// Set to run more rounds.
+/// Set to do it over many folders.
 const SLOW_TESTS: &str = "HOLDFAST_SLOW_TESTS";
 const REPORT: &str = "committed ";
 const SPACES: u32 = 2;
+/// Processes killed over one folder.
+const KILLS: usize = 20;
 
 /// The versions of batch number `batch`, of any batch a different number.
 fn versions_of(batch: u64) -> Vec<VersionRow> {
@@ -133,17 +135,24 @@ async fn what_was_committed_outlives_a_killed_process() {
     if let Some(folder) = std::env::var_os(CHILD) {
         return commit_until_killed(Path::new(&folder)).await;
     }
-    let rounds = if std::env::var_os(SLOW_TESTS).is_some() {
-        300
+    let folders = if std::env::var_os(SLOW_TESTS).is_some() {
+        15
     } else {
-        20
+        1
     };
+    for _ in 0..folders {
+        kill_again_and_again().await;
+    }
+}
+
+/// Kills one process after another over the same folder, and checks what each left.
+async fn kill_again_and_again() {
     let folder = tempfile::tempdir().unwrap();
     let mut random = StdRng::seed_from_u64(rand::random());
     let mut models = Vec::new();
     models.resize_with(SPACES as usize, Model::default);
     let mut applied = 0;
-    for _ in 0..rounds {
+    for _ in 0..KILLS {
         let reported = killed_at_random(folder.path(), &mut random).await;
         let store = SqliteStore::open(folder.path()).await.unwrap();
         let whole = whole_batches(&store).await;
