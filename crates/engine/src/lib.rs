@@ -16,7 +16,7 @@
 //!        └── answers ◀─────┘ …
 //! ```
 //!
-//! A version goes through these stations ([`intake`]): its message is taken
+//! A version goes through these stations (`intake`): its message is taken
 //! apart; `Verify` (02 §9 steps 1–6); `Read` of the rows it names; judged on an
 //! overlay of rows placed and not yet committed (steps 7 and 8) and placed
 //! (05 §10.1); `Commit`; and only once the commit landed it is summed,

@@ -1,7 +1,7 @@
 //! Engines and what drives them.
 //!
 //! A worker hears front-ends over a link. One task hears the link and knows
-//! which connection is in which space ([`router`]); a task per connection parses
+//! which connection is in which space (`router`); a task per connection parses
 //! what its peer sends; a task per open space drives an engine; one task commits
 //! what all of them hand it; threads of their own check signatures; one task
 //! writes to the bucket; one keeps the lease. Each hands on over a bounded
