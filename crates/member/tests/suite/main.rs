@@ -4,5 +4,6 @@
 
 mod commands;
 mod over_a_socket;
+mod over_tls;
 mod support;
 mod trying_out;
