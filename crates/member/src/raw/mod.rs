@@ -8,6 +8,9 @@ use std::io;
 use std::time::Duration;
 
 use minca_record::base64url;
+use minca_record::did::Did;
+use minca_record::json::{MESSAGE_DEPTH, Value, read};
+use minca_sync::handshake::Nonce;
 use thiserror::Error;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::{TcpStream, ToSocketAddrs};
@@ -118,6 +121,15 @@ impl Upgrade {
         head += "\r\n";
         head.into_bytes()
     }
+}
+
+/// A node's challenge.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct RawChallenge {
+    /// The DID it names.
+    pub node: Did,
+    /// Its nonce.
+    pub nonce: Nonce,
 }
 
 /// What came, and when.
@@ -276,6 +288,40 @@ impl RawSocket {
             match self.hear(left).await?.what {
                 What::Text(text) => return String::from_utf8(text).ok(),
                 What::End | What::Reset | What::Close(..) => return None,
+                _ => {}
+            }
+        }
+    }
+
+    /// The node's challenge, within `wait`; what else comes is passed over. `None` where none
+    /// comes, or a text that is none.
+    pub async fn hear_challenge(&mut self, wait: Duration) -> Option<RawChallenge> {
+        let text = self.hear_text(wait).await?;
+        let object = read(text.as_bytes(), MESSAGE_DEPTH).ok()?.into_object()?;
+        let member = |name| object.get(name).and_then(Value::as_str);
+        Some(RawChallenge {
+            node: Did::parse(member("did")?).ok()?,
+            nonce: Nonce::parse(member("nonce")?)?,
+        })
+    }
+
+    /// Takes the challenge, says the hello that `hello` makes of it, and hears the outcome: the
+    /// text of the welcome, which isn't checked.
+    ///
+    /// # Errors
+    /// How the host ended the socket instead; `None` where nothing came within `wait`.
+    pub async fn enter(
+        &mut self,
+        wait: Duration,
+        hello: impl FnOnce(&RawChallenge) -> RawHello,
+    ) -> Result<String, Option<What>> {
+        let challenge = self.hear_challenge(wait).await.ok_or(None)?;
+        let sent = self.send_text(&hello(&challenge).text()).await;
+        sent.map_err(|_| Some(What::Reset))?;
+        loop {
+            match self.hear(wait).await.ok_or(None)?.what {
+                What::Text(text) => return Ok(String::from_utf8_lossy(&text).into_owned()),
+                end @ (What::Close(..) | What::End | What::Reset) => return Err(Some(end)),
                 _ => {}
             }
         }

@@ -10,7 +10,9 @@ use member::clock::UnixTime;
 use member::holdings::Holdings;
 use member::identity::{Account, Device};
 use member::randomness::FixedRandomness;
-use member::raw::{BINARY, RawFrame, RawHello, RawOpenError, RawSocket, TEXT, Upgrade, What, http};
+use member::raw::{
+    BINARY, RawChallenge, RawFrame, RawHello, RawOpenError, RawSocket, TEXT, Upgrade, What, http,
+};
 use member::replica::Replica;
 use member::space::{Space, Visibility};
 use member::sync::Standing;
@@ -261,29 +263,24 @@ async fn a_refused_upgrade_gives_its_status_and_retry_after() {
     assert_eq!((answer.status, answer.body), (503, Vec::new()));
 }
 
-/// What the raw client does of the handshake: everything up to the hello's outcome.
-async fn raw_hello(
-    host: &Host,
-    space: ContentId,
-    change: impl FnOnce(RawHello) -> RawHello,
-) -> (RawSocket, String) {
-    let session = Account::from_seed([42; 16]).root_key().clone();
-    let upgrade = Upgrade::for_space(&space.to_string());
-    let mut socket = RawSocket::open(host.address, &upgrade, LONG).await.unwrap();
-    let challenge = socket.hear_text(LONG).await.unwrap();
-    let challenge = read(challenge.as_bytes(), MESSAGE_DEPTH)
-        .unwrap()
-        .into_object()
+/// A raw socket that heard the challenge, and the right hello to say on it.
+async fn raw_hello(host: &Host, space: ContentId) -> (RawSocket, RawHello) {
+    let mut socket = RawSocket::open(host.address, &upgrade(space), LONG)
+        .await
         .unwrap();
-    let nonce = Nonce::parse(challenge.get("nonce").unwrap().as_str().unwrap()).unwrap();
-    let hello = RawHello::new(
-        &space.to_string(),
-        &host.node,
-        &nonce,
-        &session,
-        &Nonce([3; 16]),
-    );
-    (socket, change(hello).text())
+    let challenge = socket.hear_challenge(LONG).await.unwrap();
+    assert_eq!(challenge.node, host.node);
+    (socket, hello_to(&challenge, space))
+}
+
+fn upgrade(space: ContentId) -> Upgrade {
+    Upgrade::for_space(&space.to_string())
+}
+
+fn hello_to(challenge: &RawChallenge, space: ContentId) -> RawHello {
+    let session = Account::from_seed([42; 16]).root_key().clone();
+    let RawChallenge { node, nonce } = challenge;
+    RawHello::new(&space.to_string(), node, nonce, &session, &Nonce([3; 16]))
 }
 
 #[tokio::test]
@@ -291,8 +288,8 @@ async fn the_raw_client_gets_in_with_a_hello_in_fragments_and_byte_by_byte() {
     let space = space(Visibility::Public);
     let host = Host::start(space.as_handed_around(), Manner::Well).await;
 
-    let (mut socket, hello) = raw_hello(&host, space.id(), |hello| hello).await;
-    for frame in RawFrame::fragments(TEXT, hello.as_bytes(), 7) {
+    let (mut socket, hello) = raw_hello(&host, space.id()).await;
+    for frame in RawFrame::fragments(TEXT, hello.text().as_bytes(), 7) {
         socket.send(&frame).await.unwrap();
     }
     assert!(socket.hear_text(LONG).await.unwrap().contains("welcome"));
@@ -301,8 +298,8 @@ async fn the_raw_client_gets_in_with_a_hello_in_fragments_and_byte_by_byte() {
         What::Binary(_)
     ));
 
-    let (mut socket, hello) = raw_hello(&host, space.id(), |hello| hello).await;
-    let bytes = RawFrame::new(TEXT, hello).bytes();
+    let (mut socket, hello) = raw_hello(&host, space.id()).await;
+    let bytes = RawFrame::new(TEXT, hello.text()).bytes();
     socket
         .send_byte_by_byte(&bytes, Duration::ZERO)
         .await
@@ -314,10 +311,8 @@ async fn the_raw_client_gets_in_with_a_hello_in_fragments_and_byte_by_byte() {
         .await
         .unwrap();
     socket.send(&RawFrame::close(1000, "done")).await.unwrap();
-    assert!(matches!(
-        socket.hear_end(LONG).await,
-        Some(What::Close(Some(1000), _))
-    ));
+    let end = socket.hear_end(LONG).await;
+    assert!(matches!(end, Some(What::Close(Some(1000), _))));
 }
 
 #[tokio::test]
@@ -325,14 +320,26 @@ async fn the_raw_client_hears_the_exact_close_for_a_changed_signature() {
     let space = space(Visibility::Public);
     let host = Host::start(space.as_handed_around(), Manner::Well).await;
     let other = Account::from_seed([43; 16]).root_key().clone();
-    let (mut socket, hello) = raw_hello(&host, space.id(), |hello| {
-        let signature = hello.signed_by(&other);
-        hello.set("sig", signature)
-    })
-    .await;
-    socket.send_text(&hello).await.unwrap();
-    let expected = What::Close(Some(4003), "not a reader of this space".to_owned());
-    assert_eq!(socket.hear_end(LONG).await, Some(expected));
+    let mut socket = RawSocket::open(host.address, &upgrade(space.id()), LONG)
+        .await
+        .unwrap();
+    let entered = socket
+        .enter(LONG, |challenge| {
+            let hello = hello_to(challenge, space.id());
+            let signature = hello.signed_by(&other);
+            hello.set("sig", signature)
+        })
+        .await;
+    let refused = What::Close(Some(4003), "not a reader of this space".to_owned());
+    assert_eq!(entered, Err(Some(refused)));
+
+    let mut socket = RawSocket::open(host.address, &upgrade(space.id()), LONG)
+        .await
+        .unwrap();
+    let entered = socket
+        .enter(LONG, |challenge| hello_to(challenge, space.id()))
+        .await;
+    assert!(entered.unwrap().contains("welcome"));
 }
 
 #[tokio::test]
