@@ -1,5 +1,6 @@
 //! A client that plays a device.
 
+pub mod access;
 pub mod client;
 pub mod clock;
 pub mod commands;

@@ -1,6 +1,7 @@
 //! A space on a device: what it holds, what it writes, and where its sync stands.
 
 use minca_record::content_id::ContentId;
+use minca_record::derive::SpaceKey;
 use minca_record::did::Did;
 use minca_record::json::{Text, Value};
 use minca_record::required::is_access_collection;
@@ -123,6 +124,11 @@ impl Replica {
     /// The space.
     pub fn space(&self) -> &Space {
         &self.space
+    }
+
+    /// Writes under this space key from now on, and proves its read key (03 §9.3).
+    pub fn take_key(&mut self, key: SpaceKey) {
+        self.space.take_key(key);
     }
 
     /// The device.

@@ -56,11 +56,12 @@ pub enum SpaceError {
 /// Whether a space's bodies are sealed.
 pub use minca_record::constitution::Visibility;
 
-/// A space as a member holds it: its constitution and, in a private one, its first key.
+/// A space as a member holds it: its constitution and, in a private one, its keys.
 #[derive(Clone, Debug)]
 pub struct Space {
     constitution: Constitution,
-    keys: Option<Keys>,
+    /// Oldest first; none exactly in a public space.
+    keys: Vec<Keys>,
 }
 
 /// A private space's key and what is derived from it.
@@ -159,7 +160,7 @@ impl Space {
     pub fn import(space: Value, space_key: Option<SpaceKey>) -> Result<Space, SpaceError> {
         let constitution = Constitution::check(space)?;
         let keys = match (constitution.first_keys(), space_key) {
-            (None, None) => None,
+            (None, None) => Vec::new(),
             (Some(first), Some(key)) => {
                 let keys = Keys::new(key);
                 let is_named = *first.encryption_key_id == *keys.key_id
@@ -167,7 +168,7 @@ impl Space {
                 if !is_named {
                     return Err(SpaceError::OtherKey);
                 }
-                Some(keys)
+                vec![keys]
             }
             _ => return Err(SpaceError::Key),
         };
@@ -189,14 +190,32 @@ impl Space {
         Value::from(self.constitution.as_handed_around())
     }
 
-    /// The key that proves one may read it; `None` in a public one.
+    /// The key that proves one may read it, the newest; `None` in a public one.
     pub fn read_key(&self) -> Option<&SigningKey> {
-        self.keys.as_ref().map(|keys| &keys.read_key)
+        self.read_keys().next()
     }
 
-    /// Its key; `None` in a public one.
+    /// All read keys, newest first.
+    pub fn read_keys(&self) -> impl Iterator<Item = &SigningKey> {
+        self.keys.iter().rev().map(|keys| &keys.read_key)
+    }
+
+    /// Its newest key; `None` in a public one.
     pub fn space_key(&self) -> Option<&SpaceKey> {
-        self.keys.as_ref().map(|keys| &keys.space_key)
+        self.keys.last().map(|keys| &keys.space_key)
+    }
+
+    /// All its keys, oldest first.
+    pub fn space_keys(&self) -> impl Iterator<Item = &SpaceKey> {
+        self.keys.iter().map(|keys| &keys.space_key)
+    }
+
+    /// Writes under this key from now on, which a key change named (03 §9.3). In a public space
+    /// nothing changes.
+    pub fn take_key(&mut self, key: SpaceKey) {
+        if !self.keys.is_empty() {
+            self.keys.push(Keys::new(key));
+        }
     }
 
     /// The space card: what another device needs to open the space, as JSON in one line.
@@ -206,8 +225,13 @@ impl Space {
     /// the other; it is no invitation as part 03 has them.
     pub fn card(&self) -> Object {
         let mut card = Object::from([("space", self.constitution.as_handed_around())]);
-        if let Some(key) = self.space_key() {
-            card.insert("spaceKey", base64url::encode(key.bytes()));
+        let mut keys = self.space_keys().map(|key| base64url::encode(key.bytes()));
+        if let Some(first) = keys.next() {
+            card.insert("spaceKey", first);
+        }
+        let later: Vec<Value> = keys.map(Value::from).collect();
+        if !later.is_empty() {
+            card.insert("laterKeys", later);
         }
         card
     }
@@ -218,21 +242,24 @@ impl Space {
     /// [`SpaceError`].
     pub fn from_card(card: &Object) -> Result<Space, SpaceError> {
         let space = card.get("space").ok_or(SpaceError::Card)?.clone();
-        let space_key = match card.get("spaceKey") {
-            None => None,
-            Some(key) => {
-                let bytes = key
-                    .as_str()
-                    .and_then(|key| base64url::decode_exact(key).ok());
-                Some(SpaceKey::new(bytes.ok_or(SpaceError::Card)?))
-            }
+        let key = |key: &Value| {
+            let bytes = key
+                .as_str()
+                .and_then(|key| base64url::decode_exact(key).ok());
+            bytes.map(SpaceKey::new).ok_or(SpaceError::Card)
         };
-        Space::import(space, space_key)
+        let first = card.get("spaceKey").map(key).transpose()?;
+        let mut space = Space::import(space, first)?;
+        let later = card.get("laterKeys").and_then(Value::as_array);
+        for later in later.unwrap_or_default() {
+            space.take_key(key(later)?);
+        }
+        Ok(space)
     }
 
     /// Whether bodies of this collection are sealed here (03 §8.2).
     pub fn seals(&self, collection: &str) -> bool {
-        self.keys.is_some() && !IN_THE_CLEAR.contains(&collection)
+        !self.keys.is_empty() && !IN_THE_CLEAR.contains(&collection)
     }
 
     /// Seals a body (03 §8.3), with its links inside. The body as it is where it isn't sealed.
@@ -247,7 +274,7 @@ impl Space {
         links: Vec<Value>,
         randomness: &mut dyn Randomness,
     ) -> Result<Value, SpaceError> {
-        let Some(keys) = self.keys.as_ref().filter(|_| self.seals(collection)) else {
+        let Some(keys) = self.keys.last().filter(|_| self.seals(collection)) else {
             return Ok(body);
         };
         let mut inside = Object::from([("body", body)]);
@@ -277,16 +304,15 @@ impl Space {
         let Some(body) = version.body() else {
             return Opened::Absent;
         };
-        let Some(keys) = &self.keys else {
-            return Opened::Body(body.clone());
-        };
         let text = |name| body.as_object().and_then(|body| body.get(name)?.as_str());
-        let (Some(sealed), Some(key_id)) = (text("sealed"), text("keyId")) else {
+        let (false, Some(sealed), Some(key_id)) =
+            (self.keys.is_empty(), text("sealed"), text("keyId"))
+        else {
             return Opened::Body(body.clone());
         };
-        if key_id != keys.key_id {
+        let Some(keys) = self.keys.iter().find(|keys| keys.key_id == key_id) else {
             return Opened::Unreadable;
-        }
+        };
         let bound = self.bound(version.collection(), version.key(), key_id);
         let opened = base64url::decode(sealed)
             .ok()
@@ -323,6 +349,8 @@ pub enum Opened {
 mod tests {
     use super::*;
     use crate::randomness::FixedRandomness;
+    use crate::write::{Draft, Position};
+    use minca_record::version::LogPlace;
 
     const FOUNDER: &str = "did:key:zDnaed8DYZ8Hx21hjLc7fE9TXMkDUV65S3ys8HtLrnPC1piwd";
 
@@ -365,6 +393,31 @@ mod tests {
         let mut public = space(Visibility::Public).card();
         public.insert("spaceKey", base64url::encode(&[7; 32]));
         assert!(matches!(Space::from_card(&public), Err(SpaceError::Key)));
+    }
+
+    #[test]
+    fn after_a_key_change_both_keys_open_and_a_card_carries_both() {
+        let mut space = space(Visibility::Private);
+        let mut randomness = FixedRandomness::new(8);
+        let mut sealed = |space: &Space| {
+            let body = Value::from("hello");
+            let sealed = space.seal("app.note", "k", body, Vec::new(), &mut randomness);
+            let log = LogPlace { n: 0, prev: None };
+            let now = UnixTime::from_milliseconds(0);
+            let draft = Draft::new(space.id(), "app.note", "k", Position::FIRST, log, now);
+            let object = draft.body(sealed.unwrap()).sign(space.read_key().unwrap());
+            Version::shape(object.into()).unwrap()
+        };
+        let before = sealed(&space);
+        let old = space.clone();
+        space.take_key(SpaceKey::new([9; 32]));
+        let after = sealed(&space);
+        let joined = Space::from_card(&space.card()).unwrap();
+        for space in [&space, &joined] {
+            assert_eq!(space.open(&before), Opened::Body("hello".into()));
+            assert_eq!(space.open(&after), Opened::Body("hello".into()));
+        }
+        assert_eq!(old.open(&after), Opened::Unreadable);
     }
 
     #[test]

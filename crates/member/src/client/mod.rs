@@ -170,7 +170,7 @@ impl Connection {
             session: replica.device().key(),
             read_keys: match &options.read_keys {
                 Some(keys) => keys.iter().collect(),
-                None => replica.space().read_key().into_iter().collect(),
+                None => replica.space().read_keys().collect(),
             },
             nonce,
             extra_roots: options.extra_roots,
