@@ -1,6 +1,12 @@
-//! The parts of the binary: configuration, host key, logs, metrics.
+//! The parts of the binary: configuration, host key, logs, metrics, the host as a
+//! whole, what its operator asks of it.
 
+pub mod admin;
+pub mod admin_client;
+pub mod carry;
 pub mod config;
+pub mod host;
 pub mod host_key;
 pub mod metrics_server;
+pub mod space_file;
 pub mod telemetry;

@@ -1,2 +1,203 @@
-//! The binary: configuration, HTTP, metrics, commands.
-fn main() {}
+//! The binary: its commands.
+
+use std::io::Write;
+use std::path::PathBuf;
+use std::process::ExitCode;
+
+use anyhow::{Context, Result};
+use clap::{ArgMatches, Args, CommandFactory, FromArgMatches, Parser, Subcommand};
+use holdfast::admin::CarriedView;
+use holdfast::config::{ConfigArgs, Environment, Loaded};
+use holdfast::host::{Host, LinkKind};
+use holdfast::{carry, host_key, telemetry};
+use tokio::signal::unix::{SignalKind, signal};
+
+/// A hosting server for Minca: a blind keeper that is always online.
+#[derive(Parser)]
+#[command(name = "holdfast", version, about)]
+struct Cli {
+    #[command(subcommand)]
+    command: Command,
+}
+
+#[derive(Subcommand)]
+enum Command {
+    /// Run the host until it is told to stop (SIGTERM, or Ctrl-C)
+    Serve(ConfigArgs),
+    /// Which spaces the host holds
+    Carry(CarryArgs),
+    /// The configuration
+    Config(ConfigCommandArgs),
+    /// Print the host's DID, which devices pin
+    Key(ConfigArgs),
+}
+
+#[derive(Args)]
+struct CarryArgs {
+    #[command(subcommand)]
+    command: CarryCommand,
+}
+
+#[derive(Subcommand)]
+enum CarryCommand {
+    /// Hold a space from now on
+    Add {
+        /// File with the space: its constitution with its id, as JSON
+        file: PathBuf,
+        /// Read key to let readers in on, where it is a later one than the constitution's
+        #[arg(long, value_name = "DID")]
+        read_key: Option<String>,
+        #[command(flatten)]
+        config: ConfigArgs,
+    },
+    /// List the spaces held
+    List(ConfigArgs),
+    /// Hold a space no longer; what is stored of it stays
+    Remove {
+        /// The space's id
+        space: String,
+        #[command(flatten)]
+        config: ConfigArgs,
+    },
+}
+
+#[derive(Args)]
+struct ConfigCommandArgs {
+    #[command(subcommand)]
+    command: ConfigCommand,
+}
+
+#[derive(Subcommand)]
+enum ConfigCommand {
+    /// Print what is in force, and where each value comes from
+    Check(ConfigArgs),
+}
+
+fn main() -> ExitCode {
+    let matches = Cli::command().get_matches();
+    match run(&matches) {
+        Ok(code) => code,
+        Err(error) => {
+            // The last word of a command that failed; there is nowhere to say that this failed.
+            let _ = writeln!(std::io::stderr(), "holdfast: {error:#}");
+            ExitCode::FAILURE
+        }
+    }
+}
+
+fn run(matches: &ArgMatches) -> Result<ExitCode> {
+    let cli = Cli::from_arg_matches(matches)?;
+    let runtime = tokio::runtime::Builder::new_multi_thread()
+        .enable_all()
+        .build()?;
+    let innermost = innermost(matches);
+    match cli.command {
+        Command::Serve(_) => runtime.block_on(serve(&load(innermost)?)),
+        Command::Carry(carry) => runtime.block_on(carry_command(carry.command, innermost)),
+        Command::Config(ConfigCommandArgs {
+            command: ConfigCommand::Check(_),
+        }) => {
+            say(&load(innermost)?.describe())?;
+            Ok(ExitCode::SUCCESS)
+        }
+        Command::Key(_) => {
+            let did = host_key::did_in(&load(innermost)?.config.host_key_file())?;
+            say(&format!("{did}\n"))?;
+            Ok(ExitCode::SUCCESS)
+        }
+    }
+}
+
+/// The matches of the command that was asked for, which hold the settings' flags.
+fn innermost(mut matches: &ArgMatches) -> &ArgMatches {
+    while let Some((_, inner)) = matches.subcommand() {
+        matches = inner;
+    }
+    matches
+}
+
+fn load(matches: &ArgMatches) -> Result<Loaded> {
+    Ok(Loaded::load(matches, &Environment::of_process())?)
+}
+
+/// Runs the host until a signal, then stops it in order.
+async fn serve(loaded: &Loaded) -> Result<ExitCode> {
+    telemetry::init(&loaded.config.log)?;
+    for variable in &loaded.unknown_variables {
+        tracing::warn!(
+            variable,
+            "a variable begins with HOLDFAST_ and is no setting"
+        );
+    }
+    let mut terminate = signal(SignalKind::terminate())?;
+    let mut interrupt = signal(SignalKind::interrupt())?;
+    let host = Host::start(&loaded.config, LinkKind::Channel).await?;
+    say(&format!(
+        "{}Serving on ws://{}/peer#{}\nMetrics and health on http://{}\n",
+        if host.is_new() {
+            "A new host: its key was made just now. Keep a copy of the host key file.\n"
+        } else {
+            ""
+        },
+        host.listening(),
+        host.did(),
+        host.metrics_listening(),
+    ))?;
+    let mut watch = tokio::time::interval(std::time::Duration::from_secs(1));
+    loop {
+        tokio::select! {
+            _ = terminate.recv() => break,
+            _ = interrupt.recv() => break,
+            _ = watch.tick() => if host.is_broken() {
+                tracing::error!("front-end and worker lost each other; stopping");
+                break;
+            },
+        }
+    }
+    tracing::info!("stopping");
+    let broken = host.is_broken();
+    if !host.stop().await {
+        tracing::error!("stopped with versions that are in the database and not yet in the bucket");
+        return Ok(ExitCode::FAILURE);
+    }
+    tracing::info!("stopped; the bucket has everything");
+    Ok(if broken {
+        ExitCode::FAILURE
+    } else {
+        ExitCode::SUCCESS
+    })
+}
+
+async fn carry_command(command: CarryCommand, matches: &ArgMatches) -> Result<ExitCode> {
+    let config = load(matches)?.config;
+    match command {
+        CarryCommand::Add { file, read_key, .. } => {
+            let carried = carry::add(&config, &file, read_key.as_deref()).await?;
+            say(&format!("Holding {}\n", line_of(&carried)))?;
+        }
+        CarryCommand::List(_) => {
+            for carried in carry::list(&config).await? {
+                say(&format!("{}\n", line_of(&carried)))?;
+            }
+        }
+        CarryCommand::Remove { space, .. } => {
+            carry::remove(&config, &space).await?;
+            say("No longer held. What is stored of it stays.\n")?;
+        }
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+fn line_of(carried: &CarriedView) -> String {
+    format!(
+        "{}  {}  {} versions  {} bytes",
+        carried.space, carried.visibility, carried.versions, carried.bytes
+    )
+}
+
+/// Prints what a command was asked for.
+fn say(text: &str) -> Result<()> {
+    std::io::stdout()
+        .write_all(text.as_bytes())
+        .context("nothing can be printed")
+}

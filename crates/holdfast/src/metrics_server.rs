@@ -48,18 +48,20 @@ impl MetricsServer {
         self.listener.local_addr()
     }
 
-    /// Serves until `stop` comes to an end, then finishes the requests under way.
+    /// Serves, with the routes of `more` beside its own, until `stop` comes to an end, then finishes the requests under way.
     pub async fn serve(
         self,
         registry: Registry,
         ready: ReadyCheck,
+        more: Router,
         stop: impl Future<Output = ()> + Send + 'static,
     ) -> io::Result<()> {
         let routes = Router::new()
             .route("/metrics", get(metrics))
             .route("/live", get(async || "live\n"))
             .route("/ready", get(readiness))
-            .with_state(Served { registry, ready });
+            .with_state(Served { registry, ready })
+            .merge(more);
         axum::serve(self.listener, routes)
             .with_graceful_shutdown(stop)
             .await

@@ -42,7 +42,9 @@ async fn it_tells_metrics_and_health_until_it_is_stopped() {
         .unwrap();
     let address = server.local_address().unwrap();
     let (stop, stopped) = oneshot::channel::<()>();
-    let serving = tokio::spawn(server.serve(registry, ready, async { drop(stopped.await) }));
+    let serving = tokio::spawn(server.serve(registry, ready, axum::Router::new(), async {
+        drop(stopped.await)
+    }));
 
     let (status, head, body) = get(address, "/metrics").await;
     assert_eq!(status, 200);

@@ -13,7 +13,8 @@ pub struct WorkerConfig {
     pub lease: Duration,
     /// What was written is in the bucket at the latest after so long.
     pub flush_after: Duration,
-    /// The size a segment is filled to, in bytes.
+    /// What a space wrote is brought there at once when it is so much, in bytes; the
+    /// size a segment is filled to.
     pub segment_bytes: usize,
 }
 

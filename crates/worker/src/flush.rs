@@ -13,20 +13,20 @@ use futures::StreamExt;
 use minca_record::content_id::ContentId;
 use store::{CarriedSpace, Shard};
 use tokio::sync::{mpsc, oneshot};
-use tokio::task::JoinHandle;
-use tokio::time::{Instant, MissedTickBehavior, interval_at};
+use tokio::time::{Duration, Instant, sleep_until};
 
 use crate::shared::Shared;
 
 /// Spaces looked at in one go.
 const SPACES_AT_ONCE: usize = 256;
+/// What could not be written is tried again after so long.
+const RETRY: Duration = Duration::from_secs(30);
 /// What may be asked of the task at once.
 const COMMANDS_WAITING: usize = 16;
 
 /// Handle to the task.
 pub(crate) struct Flusher {
     commands: mpsc::Sender<Command>,
-    task: JoinHandle<()>,
 }
 
 enum Command {
@@ -50,10 +50,8 @@ impl Flusher {
             changed: BTreeMap::new(),
             dropped: BTreeSet::new(),
         };
-        Flusher {
-            commands,
-            task: tokio::spawn(task.run(waiting)),
-        }
+        tokio::spawn(task.run(waiting));
+        Flusher { commands }
     }
 
     pub(crate) async fn space_changed(&self, carried: &CarriedSpace) {
@@ -69,15 +67,8 @@ impl Flusher {
     }
 
     /// Writes everything and ends the task.
-    pub(crate) async fn stop(self) -> bool {
-        let flushed = self.flush_and(true).await;
-        if let Err(error) = self.task.await {
-            tracing::error!(
-                panicked = error.is_panic(),
-                "the task that writes to the bucket failed"
-            );
-        }
-        flushed
+    pub(crate) async fn stop(&self) -> bool {
+        self.flush_and(true).await
     }
 
     async fn flush_and(&self, stop: bool) -> bool {
@@ -103,39 +94,43 @@ struct Task {
 
 impl Task {
     async fn run(mut self, mut commands: mpsc::Receiver<Command>) {
-        let period = self.shared.config.flush_after;
-        let mut round = interval_at(Instant::now() + period, period);
-        round.set_missed_tick_behavior(MissedTickBehavior::Delay);
         self.list_carried().await;
-        let mut last_whole_round = Instant::now();
+        // What an earlier process left, and what could not be written: looked for in the store.
+        let mut sweep = Some(Instant::now() + self.shared.config.flush_after);
         loop {
-            let (done, stop) = tokio::select! {
+            let (done, stop, all) = tokio::select! {
                 command = commands.recv() => match command {
-                    Some(Command::Flush { done, stop }) => (Some(done), stop),
+                    Some(Command::Flush { done, stop }) => (Some(done), stop, true),
                     Some(Command::Changed(record)) => {
                         self.dropped.remove(&record.space);
                         self.changed.insert(record.space, record);
-                        self.write_carried().await;
-                        continue;
+                        (None, false, false)
                     }
                     Some(Command::Dropped(space)) => {
                         self.changed.remove(&space);
                         self.dropped.insert(space);
-                        self.write_carried().await;
-                        continue;
+                        (None, false, false)
                     }
                     None => return,
                 },
-                _ = round.tick() => (None, false),
+                () = self.shared.due.wait() => (None, false, false),
+                () = sleep_until(sweep.unwrap_or_else(|| Instant::now() + RETRY)), if sweep.is_some() => (None, false, true),
             };
-            let whole = self.write_carried().await & self.write_segments().await;
-            if whole {
-                last_whole_round = Instant::now();
-            } else {
+            let mut whole = self.write_carried().await;
+            let due = self.shared.due.take(all);
+            whole &= match all {
+                true => self.write_segments().await,
+                false => self.write_spaces(due).await,
+            };
+            if !whole {
                 self.shared.metrics.flushes_failed.inc();
             }
-            let lag = i64::try_from(last_whole_round.elapsed().as_secs()).unwrap_or(i64::MAX);
-            self.shared.metrics.flush_lag.set(lag);
+            sweep = match (whole, all) {
+                (false, _) => Some(Instant::now() + RETRY.min(self.shared.config.flush_after)),
+                (true, true) => None,
+                (true, false) => sweep,
+            };
+            self.shared.metrics.flush_failing.set(i64::from(!whole));
             if let Some(done) = done {
                 let _ = done.send(whole);
             }
@@ -143,6 +138,15 @@ impl Task {
                 return;
             }
         }
+    }
+
+    /// Writes these spaces. False if any could not be written.
+    async fn write_spaces(&self, spaces: Vec<ContentId>) -> bool {
+        let mut whole = true;
+        for space in spaces {
+            whole &= self.write_space(space).await;
+        }
+        whole
     }
 
     /// Writes what no segment holds yet. False if any of it could not be written.
@@ -215,12 +219,12 @@ impl Task {
 
     /// After a start: the spaces whose record in the bucket is not the store's.
     async fn list_carried(&mut self) {
-        let mut stale: BTreeMap<ContentId, u64> = BTreeMap::new();
+        let mut unknown: BTreeMap<ContentId, u64> = BTreeMap::new();
         let mut there = self.bucket.list_carried();
         while let Some(record) = there.next().await {
             match record {
                 Ok(record) => {
-                    stale.insert(record.space, record.revision);
+                    unknown.insert(record.space, record.revision);
                 }
                 // Written anew below if the space is held.
                 Err(BucketError::BadDocument(what)) => {
@@ -244,7 +248,7 @@ impl Task {
             };
             after = page.last().map(|carried| carried.space);
             for carried in &page {
-                if stale.remove(&carried.space) != Some(carried.revision) {
+                if unknown.remove(&carried.space) != Some(carried.revision) {
                     self.changed.insert(carried.space, Carried::from(carried));
                 }
             }
@@ -252,7 +256,13 @@ impl Task {
                 break;
             }
         }
-        self.dropped.extend(stale.into_keys());
+        // They may be all that is left to restore from, so nothing of them is taken away.
+        if !unknown.is_empty() {
+            tracing::warn!(
+                spaces = unknown.len(),
+                "the bucket lists spaces as held that the database does not know"
+            );
+        }
         self.write_carried().await;
     }
 

@@ -11,6 +11,7 @@
 mod committer;
 mod config;
 mod connection;
+mod due;
 mod flush;
 mod lease;
 mod metrics;

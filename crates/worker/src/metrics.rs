@@ -22,8 +22,8 @@ pub struct WorkerMetrics {
     pub unplaceable: IntCounter,
     /// Spaces by temperature: `open` are in memory, the rest cost rows alone.
     pub spaces: IntGaugeVec,
-    /// Seconds from the oldest version written to the bucket in the last round to its being there.
-    pub flush_lag: IntGauge,
+    /// 1 while the last attempt to write to the bucket failed, else 0.
+    pub flush_failing: IntGauge,
     /// Segments written.
     pub segments: IntCounter,
     /// Rounds of writing to the bucket that failed and are made again.
@@ -76,8 +76,8 @@ impl WorkerMetrics {
                 Opts::new("minca_host_spaces", "Spaces by temperature"),
                 &["temperature"],
             )?,
-            flush_lag: IntGauge::new(
-                "minca_host_flush_lag_seconds",
+            flush_failing: IntGauge::new(
+                "minca_host_flush_failing_seconds",
                 "Age of the oldest version not in the bucket",
             )?,
             segments: IntCounter::new(
@@ -96,7 +96,7 @@ impl WorkerMetrics {
         registry.register(Box::new(metrics.commits_failed.clone()))?;
         registry.register(Box::new(metrics.unplaceable.clone()))?;
         registry.register(Box::new(metrics.spaces.clone()))?;
-        registry.register(Box::new(metrics.flush_lag.clone()))?;
+        registry.register(Box::new(metrics.flush_failing.clone()))?;
         registry.register(Box::new(metrics.segments.clone()))?;
         registry.register(Box::new(metrics.flushes_failed.clone()))?;
         Ok(metrics)

@@ -11,6 +11,7 @@ use tokio::time::Instant;
 
 use crate::committer::Committer;
 use crate::config::WorkerConfig;
+use crate::due::DueSpaces;
 use crate::metrics::WorkerMetrics;
 use crate::verify_pool::VerifyPool;
 
@@ -24,6 +25,8 @@ pub(crate) struct Shared {
     pub(crate) pool: VerifyPool,
     /// The lease of the moment; `None` while this worker owns nothing.
     pub(crate) lease: watch::Receiver<Option<Lease>>,
+    /// What the bucket lacks.
+    pub(crate) due: DueSpaces,
     pub(crate) metrics: WorkerMetrics,
     /// Where engines' clocks begin.
     pub(crate) started: Instant,

@@ -9,7 +9,7 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 
-use engine::rows::OpenedSpace;
+use engine::rows::{Batch, OpenedSpace, VersionRow};
 use engine::standing::Judge;
 use engine::{Effect, Engine, EngineConfig, Event, PeerId, PeerMessage};
 use futures::future::BoxFuture;
@@ -292,7 +292,11 @@ impl SpaceTask {
                 }
             })),
             Effect::Commit { job, batch } => self.under_way.push(Box::pin(async move {
+                let bytes = bytes_of(&batch);
                 let outcome = shared.committer.commit(space, batch).await;
+                if outcome.is_ok() {
+                    shared.due.committed(space, bytes);
+                }
                 Event::Committed { job, outcome }
             })),
             Effect::Send { peer, message } => {
@@ -349,6 +353,13 @@ impl SpaceTask {
     fn metrics(&self) -> &WorkerMetrics {
         &self.shared.metrics
     }
+}
+
+/// Bytes a batch brings that the bucket lacks.
+fn bytes_of(batch: &Batch) -> u64 {
+    let kept: u64 = batch.keep.iter().map(VersionRow::stored_bytes).sum();
+    let filled: usize = batch.fill.iter().map(|(_, body)| body.len()).sum();
+    kept + filled as u64
 }
 
 /// Whether the task goes on.

@@ -2,17 +2,18 @@
 
 use std::sync::Arc;
 
-use bucket::Bucket;
+use bucket::{Bucket, FlushPolicy};
 use link::channel::WorkerEnd;
 use minca_record::content_id::ContentId;
 use minca_record::did::Did;
 use store::{CarriedSpace, Holder, Lease, NewSpace, Shard, Store, StoreError};
-use tokio::sync::{mpsc, oneshot, watch};
+use tokio::sync::{Mutex, mpsc, oneshot, watch};
 use tokio::task::JoinHandle;
 use tokio::time::Instant;
 
 use crate::committer::Committer;
 use crate::config::WorkerConfig;
+use crate::due::DueSpaces;
 use crate::flush::Flusher;
 use crate::lease;
 use crate::metrics::WorkerMetrics;
@@ -37,9 +38,15 @@ pub struct Worker {
     shared: Arc<Shared>,
     orders: mpsc::Sender<Order>,
     flusher: Flusher,
+    /// Taken by whoever stops the worker.
+    tasks: Mutex<Option<Tasks>>,
+    stop_lease: watch::Sender<bool>,
+}
+
+/// What a stop waits for.
+struct Tasks {
     router: JoinHandle<()>,
     lease: JoinHandle<()>,
-    stop_lease: watch::Sender<bool>,
 }
 
 impl Worker {
@@ -70,7 +77,12 @@ impl Worker {
         );
         let (committer, _) = Committer::start(Arc::clone(&store), lease.clone());
         let pool = VerifyPool::start(config.verify_threads)?;
+        let due = DueSpaces::new(FlushPolicy {
+            after: config.flush_after,
+            bytes: config.segment_bytes as u64,
+        });
         let shared = Arc::new(Shared {
+            due,
             config,
             node,
             store,
@@ -87,8 +99,10 @@ impl Worker {
             flusher: Flusher::start(Arc::clone(&shared), bucket),
             shared,
             orders,
-            router: tokio::spawn(router),
-            lease: tokio::spawn(keep),
+            tasks: Mutex::new(Some(Tasks {
+                router: tokio::spawn(router),
+                lease: tokio::spawn(keep),
+            })),
             stop_lease,
         })
     }
@@ -145,8 +159,11 @@ impl Worker {
 
     /// Stops, once the front-end is gone: open spaces come to rest, the bucket gets
     /// what it lacks, the lease is given back. True when the bucket has everything.
-    pub async fn stop(self) -> bool {
-        if let Err(error) = self.router.await {
+    pub async fn stop(&self) -> bool {
+        let Some(tasks) = self.tasks.lock().await.take() else {
+            return false;
+        };
+        if let Err(error) = tasks.router.await {
             tracing::error!(
                 panicked = error.is_panic(),
                 "the task that hears the link failed"
@@ -154,7 +171,7 @@ impl Worker {
         }
         let flushed = self.flusher.stop().await;
         self.stop_lease.send_replace(true);
-        if let Err(error) = self.lease.await {
+        if let Err(error) = tasks.lease.await {
             tracing::error!(
                 panicked = error.is_panic(),
                 "the task that keeps the lease failed"

@@ -107,7 +107,8 @@ pub struct BucketConfig {
     )]
     pub flush_after_seconds: u32,
 
-    /// Bytes a segment is filled to: 4096 to 67108864
+    /// Bytes a segment is filled to. A space that took in as much is brought to the
+    /// bucket without waiting: 4096 to 67108864
     #[arg(
         id = "bucket.segment-bytes",
         long = "bucket-segment-bytes",

@@ -1,0 +1,144 @@
+//! `holdfast carry`: which spaces the host holds by its operator's word.
+//!
+//! Asked of the running host; where none runs, of its data folder.
+
+use std::path::Path;
+use std::time::Duration;
+
+use anyhow::{Context, Result, bail};
+use hyper::Method;
+use minca_record::content_id::ContentId;
+use store::{Holder, Lease, Shard, SqliteStore, Store, TakeLease};
+
+use crate::admin::{CarriedView, CarryRequest};
+use crate::admin_client::{AdminClient, CallError};
+use crate::config::Config;
+use crate::space_file;
+
+/// Spaces asked for at once.
+const PAGE: usize = 500;
+
+/// Holds a space from now on.
+///
+/// # Errors
+/// What stands in the way, in words for the operator.
+pub async fn add(config: &Config, file: &Path, read_key: Option<&str>) -> Result<CarriedView> {
+    let space =
+        space_file::read_file(file, read_key).with_context(|| format!("{}", file.display()))?;
+    let text = std::fs::read_to_string(file).with_context(|| format!("{}", file.display()))?;
+    let request = CarryRequest {
+        space: text,
+        read_key: read_key.map(str::to_owned),
+    };
+    let body = serde_json::to_vec(&request)?;
+    match client(config)
+        .call::<CarriedView>(Method::POST, "/admin/carried", body)
+        .await
+    {
+        Ok(carried) => Ok(carried),
+        Err(CallError::NoHost(_)) => {
+            let (store, lease) = open(config).await?;
+            let carried = store.carry(&lease, &space).await?;
+            close(store, lease).await?;
+            Ok(CarriedView::from(&carried))
+        }
+        Err(error) => Err(error.into()),
+    }
+}
+
+/// The spaces held.
+///
+/// # Errors
+/// What stands in the way, in words for the operator.
+pub async fn list(config: &Config) -> Result<Vec<CarriedView>> {
+    let mut carried: Vec<CarriedView> = Vec::new();
+    loop {
+        let path = match carried.last() {
+            Some(last) => format!("/admin/carried?after={}", last.space),
+            None => "/admin/carried".to_owned(),
+        };
+        match client(config)
+            .call::<Vec<CarriedView>>(Method::GET, &path, Vec::new())
+            .await
+        {
+            Ok(page) if page.is_empty() => return Ok(carried),
+            Ok(page) => carried.extend(page),
+            Err(CallError::NoHost(_)) => return list_stored(config).await,
+            Err(error) => return Err(error.into()),
+        }
+    }
+}
+
+async fn list_stored(config: &Config) -> Result<Vec<CarriedView>> {
+    let store = open_store(config).await?;
+    let mut carried = Vec::new();
+    let mut after = None;
+    loop {
+        let page = store.carried(after, PAGE).await?;
+        after = page.last().map(|space| space.space);
+        carried.extend(page.iter().map(CarriedView::from));
+        if page.len() < PAGE {
+            store.close().await;
+            return Ok(carried);
+        }
+    }
+}
+
+/// Holds a space no longer. What is stored of it stays.
+///
+/// # Errors
+/// What stands in the way, in words for the operator.
+pub async fn remove(config: &Config, space: &str) -> Result<()> {
+    let id = ContentId::parse(space)
+        .context("expected a space's id: b and 52 characters of a–z and 2–7")?;
+    match client(config)
+        .send(Method::DELETE, &format!("/admin/carried/{id}"), Vec::new())
+        .await
+    {
+        Ok(_) => Ok(()),
+        Err(CallError::NoHost(_)) => {
+            let (store, lease) = open(config).await?;
+            let was_held = store.stop_carrying(&lease, &id).await?;
+            close(store, lease).await?;
+            if !was_held {
+                bail!("the space is not held here");
+            }
+            Ok(())
+        }
+        Err(error) => Err(error.into()),
+    }
+}
+
+fn client(config: &Config) -> AdminClient {
+    AdminClient::new(config.metrics_listen, &config.data)
+}
+
+async fn open_store(config: &Config) -> Result<SqliteStore> {
+    SqliteStore::open(&config.data).await.with_context(|| {
+        format!(
+            "no host answers on {}, and its data folder {} can't be used",
+            config.metrics_listen,
+            config.data.display()
+        )
+    })
+}
+
+async fn open(config: &Config) -> Result<(SqliteStore, Lease)> {
+    let store = open_store(config).await?;
+    let mut holder = [0; 16];
+    getrandom::fill(&mut holder)?;
+    let lasts = Duration::from_secs(config.lease_seconds.into());
+    // The file's lock is ours, so whoever holds the lease is gone.
+    loop {
+        match store.take_lease(Shard(0), Holder(holder), lasts).await? {
+            TakeLease::Taken(lease) => return Ok((store, lease)),
+            TakeLease::HeldByOther { runs_out_in } => tokio::time::sleep(runs_out_in).await,
+        }
+    }
+}
+
+async fn close(store: SqliteStore, lease: Lease) -> Result<()> {
+    store.release_lease(&lease).await?;
+    store.close().await;
+    Ok(())
+}
