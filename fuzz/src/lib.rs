@@ -1,0 +1,20 @@
+//! What the fuzz targets do with their bytes: one module per target, each with a `run` that panics
+//! when something is wrong. They are a library so that ordinary tests can run the corpus as well.
+
+#![forbid(unsafe_code)]
+
+pub mod did;
+pub mod handshake;
+pub mod json_differential;
+pub mod json_read;
+pub mod link_wire;
+mod naive_json;
+pub mod negentropy;
+pub mod pattern;
+pub mod policy;
+pub mod readers;
+pub mod segment;
+pub mod sync_message;
+pub mod text;
+pub mod url;
+pub mod version;
