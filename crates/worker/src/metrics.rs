@@ -77,8 +77,8 @@ impl WorkerMetrics {
                 &["temperature"],
             )?,
             flush_failing: IntGauge::new(
-                "minca_host_flush_failing_seconds",
-                "Age of the oldest version not in the bucket",
+                "minca_host_flush_failing",
+                "1 while the last attempt to write to the bucket failed",
             )?,
             segments: IntCounter::new(
                 "minca_host_segments_total",
