@@ -12,7 +12,7 @@ use std::sync::Arc;
 use axum::extract::{DefaultBodyLimit, Path as UrlPath, Query, State};
 use axum::http::{HeaderMap, StatusCode, header};
 use axum::response::{IntoResponse, Response};
-use axum::routing::{delete, get};
+use axum::routing::{delete, get, post};
 use axum::{Json, Router};
 use minca_record::base64url;
 use minca_record::content_id::ContentId;
@@ -122,6 +122,7 @@ pub fn routes(worker: Arc<Worker>, token: AdminToken) -> Router {
     Router::new()
         .route("/admin/carried", get(list).post(add))
         .route("/admin/carried/{space}", delete(remove))
+        .route("/admin/flush", post(flush))
         .layer(DefaultBodyLimit::max(MOST_BODY_BYTES))
         .with_state(Admin { worker, token })
 }
@@ -131,6 +132,7 @@ enum Refusal {
     NoToken,
     Bad(String),
     NotHeld,
+    NotFlushed,
     Store(StoreError),
 }
 
@@ -147,6 +149,10 @@ impl IntoResponse for Refusal {
             }
             Refusal::NotHeld => {
                 (StatusCode::NOT_FOUND, "the space is not held here\n").into_response()
+            }
+            Refusal::NotFlushed => {
+                let why = "not everything could be written to the bucket; the log says why\n";
+                (StatusCode::SERVICE_UNAVAILABLE, why).into_response()
             }
             Refusal::Store(error) => {
                 tracing::error!(%error, "the operator's call failed");
@@ -199,6 +205,14 @@ async fn remove(
         Ok(true) => Ok(StatusCode::NO_CONTENT),
         Ok(false) => Err(Refusal::NotHeld),
         Err(error) => Err(Refusal::Store(error)),
+    }
+}
+
+async fn flush(State(admin): State<Admin>, headers: HeaderMap) -> Result<StatusCode, Refusal> {
+    admin.check(&headers)?;
+    match admin.worker.flush().await {
+        true => Ok(StatusCode::NO_CONTENT),
+        false => Err(Refusal::NotFlushed),
     }
 }
 

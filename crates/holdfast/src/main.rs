@@ -1,5 +1,7 @@
 //! The binary: its commands.
 
+mod try_out;
+
 use std::io::Write;
 use std::path::PathBuf;
 use std::process::ExitCode;
@@ -30,6 +32,10 @@ enum Command {
     Config(ConfigCommandArgs),
     /// Print the host's DID, which devices pin
     Key(ConfigArgs),
+    /// Play a member's device: found a space, write, sync with a host
+    Member(member::commands::MemberArgs),
+    /// See it work: two devices meet through a host
+    Try(try_out::TryArgs),
 }
 
 #[derive(Args)]
@@ -105,6 +111,11 @@ fn run(matches: &ArgMatches) -> Result<ExitCode> {
             say(&format!("{did}\n"))?;
             Ok(ExitCode::SUCCESS)
         }
+        Command::Member(args) => {
+            runtime.block_on(member::commands::run(args, &mut std::io::stdout()))?;
+            Ok(ExitCode::SUCCESS)
+        }
+        Command::Try(args) => runtime.block_on(try_out::run(args, &load(innermost)?)),
     }
 }
 
