@@ -4,6 +4,7 @@ pub mod access;
 pub mod client;
 pub mod clock;
 pub mod commands;
+pub mod files;
 pub mod folder;
 pub mod gatekeeper;
 pub mod holdings;

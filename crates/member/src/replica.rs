@@ -3,6 +3,7 @@
 use minca_record::content_id::ContentId;
 use minca_record::derive::SpaceKey;
 use minca_record::did::Did;
+use minca_record::files::NamedFile;
 use minca_record::json::{Text, Value};
 use minca_record::required::is_access_collection;
 use minca_record::version::{ShapeError, Version};
@@ -10,6 +11,7 @@ use minca_sync::message::Holds;
 use thiserror::Error;
 
 use crate::clock::UnixTime;
+use crate::files::{FileError, SealedFile};
 use crate::holdings::{Holdings, JournalError};
 use crate::identity::Device;
 use crate::randomness::{Randomness, RandomnessError};
@@ -149,6 +151,11 @@ impl Replica {
     /// Where sync stands.
     pub fn sync(&self) -> &Sync {
         &self.sync
+    }
+
+    /// Sync, to change.
+    pub fn sync_mut(&mut self) -> &mut Sync {
+        &mut self.sync
     }
 
     /// Random bytes for the handshake.
@@ -321,6 +328,21 @@ impl Replica {
         self.sync.disconnected(peer);
     }
 
+    /// Seals a file and holds it, to be named in a version written next.
+    ///
+    /// # Errors
+    /// [`FileError`].
+    pub fn add_file(&mut self, content: &[u8]) -> Result<SealedFile, FileError> {
+        let sealed = SealedFile::seal(content, &mut *self.randomness)?;
+        self.sync.files_mut().add(sealed.stored.clone());
+        Ok(sealed)
+    }
+
+    /// Asks a peer for a file that a version held names.
+    pub fn fetch_file(&mut self, from: Did, named: NamedFile) -> Vec<Effect> {
+        self.sync.fetch_file(from, named)
+    }
+
     /// Says hello to a peer.
     pub fn say_hello(&mut self, peer: Did) -> Vec<Effect> {
         self.sync.say_hello(peer, &self.holdings)
@@ -373,7 +395,9 @@ impl Replica {
         self.line_unknown = self.holdings.has_foreign_version_by(&device.did());
         self.device = device;
         let holds = self.sync.holds().clone();
+        let files = std::mem::take(self.sync.files_mut());
         self.sync = Sync::new(self.device.did(), self.space.id(), holds);
+        *self.sync.files_mut() = files;
     }
 
     /// The current records, those of one collection or all, by record key. Deleted ones are left

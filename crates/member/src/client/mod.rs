@@ -11,6 +11,7 @@ use std::time::Duration;
 use futures::future::poll_fn;
 use futures::{SinkExt, StreamExt};
 use minca_record::did::Did;
+use minca_record::files::NamedFile;
 use minca_record::signing::SigningKey;
 use minca_record::version::Version;
 use minca_sync::envelope::{Envelope, Kind, write_sync};
@@ -290,6 +291,24 @@ impl Connection {
         let effects = replica.push(version);
         self.carry_out(effects);
         self.flush(replica).await
+    }
+
+    /// Fetches a file from the host; `None` where the host doesn't have it.
+    ///
+    /// # Errors
+    /// As [`drive`](Connection::drive).
+    pub async fn fetch_file(
+        &mut self,
+        replica: &mut Replica,
+        named: NamedFile,
+        timeout: Duration,
+    ) -> Result<Option<Vec<u8>>, ConnectionError> {
+        let node = self.node;
+        let effects = replica.fetch_file(node, named);
+        self.carry_out(effects);
+        let is_over = |replica: &Replica| !replica.sync().is_fetching(&node, &named.id);
+        self.drive(replica, timeout, is_over).await?;
+        Ok(replica.sync().files().get(&named.id).map(<[u8]>::to_vec))
     }
 
     /// Sends any bytes as a binary message. For tests.

@@ -12,6 +12,7 @@ use std::sync::Arc;
 
 use minca_record::content_id::ContentId;
 use minca_record::did::Did;
+use minca_record::files::{FileId, named_files};
 use minca_record::json::Value;
 use minca_record::placement::{Form, Placed, Placement, RecordRow, place};
 use minca_record::version::{LogPlace, Version};
@@ -203,6 +204,13 @@ impl Holdings {
     /// Whether none is.
     pub fn is_empty(&self) -> bool {
         self.versions.is_empty()
+    }
+
+    /// Whether a version kept whole names this file.
+    pub fn names_file(&self, file: &FileId) -> bool {
+        self.versions.values().any(|version| {
+            !version.is_stub() && named_files(version).iter().any(|named| named.id == *file)
+        })
     }
 
     /// The current version of a record, which may be a delete.

@@ -2,6 +2,7 @@
 
 use minca_record::content_id::ContentId;
 use minca_record::did::Did;
+use minca_record::files::FileId;
 use minca_sync::message::NotTaken;
 
 use crate::gatekeeper::Refusal;
@@ -60,6 +61,20 @@ pub enum Event {
         peer: Did,
         /// The collection.
         collection: Box<str>,
+    },
+    /// A file was fetched and is held.
+    FileFetched {
+        /// Who sent it.
+        from: Did,
+        /// The file.
+        file: FileId,
+    },
+    /// A peer didn't have a file, sent something else, or fell silent.
+    FileMissing {
+        /// Who was asked.
+        from: Did,
+        /// The file.
+        file: FileId,
     },
     /// A message was dropped, unanswered.
     Dropped {

@@ -6,6 +6,7 @@
 
 mod batches;
 mod event;
+mod files;
 mod intake;
 mod peer;
 mod sessions;
@@ -21,12 +22,13 @@ use minca_record::did::Did;
 use minca_record::json::Value;
 use minca_record::version::Version;
 use minca_sync::message::{
-    Hello, Holds, MAX_HELLO_COLLECTIONS, Message, Want, write_file_done, write_hello,
-    write_push_update, write_versions,
+    Hello, Holds, MAX_HELLO_COLLECTIONS, Message, Want, write_hello, write_push_update,
+    write_versions,
 };
 
 pub use event::{Effect, Event, Standing};
 
+use crate::files::Files;
 use crate::holdings::{Holdings, JournalError};
 use peer::Peer;
 use waiting::Waiting;
@@ -47,6 +49,7 @@ pub struct Sync {
     last_request: u32,
     now: u64,
     message_bytes: usize,
+    files: Files,
     effects: Vec<Effect>,
 }
 
@@ -63,6 +66,7 @@ impl Sync {
             last_request: 0,
             now: 0,
             message_bytes: batches::MAX_BYTES,
+            files: Files::default(),
             effects: Vec::new(),
         }
     }
@@ -195,15 +199,9 @@ impl Sync {
                 self.go_on_asking(from);
             }
             Message::Stored(stored) => self.on_stored(from, stored.ids, holdings)?,
-            Message::WantFile(want) => {
-                // A member of this kind adds no files, and keeps none of others'.
-                let missing: Vec<_> = want.asked.parts().collect();
-                let mut payload = Vec::new();
-                write_file_done(&mut payload, want.id, &want.file, &missing);
-                self.send(from, payload);
-            }
-            // Nothing was asked for.
-            Message::File(_) | Message::FileDone(_) => {}
+            Message::WantFile(want) => self.on_want_file(from, &want, holdings),
+            Message::File(bytes) => self.on_file(from, bytes),
+            Message::FileDone(done) => self.on_file_done(from, &done),
         }
         Ok(())
     }

@@ -7,6 +7,8 @@ use minca_record::content_id::ContentId;
 use minca_sync::message::{Holds, RequestId};
 use minca_sync::negentropy::SortedItems;
 
+use super::files::Fetching;
+
 /// Refusals remembered of one peer.
 const MAX_REFUSED: usize = 10_000;
 
@@ -68,6 +70,8 @@ pub(super) struct Peer {
     pub(super) under_way: BTreeSet<Box<str>>,
     /// Sent and not in a `stored` yet, with their collections.
     pub(super) unacknowledged: BTreeMap<ContentId, Box<str>>,
+    /// Files being fetched from it.
+    pub(super) fetching: Vec<Fetching>,
     refused: HashSet<ContentId>,
 }
 

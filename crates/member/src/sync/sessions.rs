@@ -243,6 +243,7 @@ impl Sync {
         for session in ended {
             self.fail_session(with, session, holdings);
         }
+        self.give_up_fetches(with, is_over);
         self.go_on_asking(with);
         self.finish_collections(with, holdings);
     }

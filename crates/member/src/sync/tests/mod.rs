@@ -1,5 +1,7 @@
 //! Two machines, or more, back to back in memory.
 
+mod files;
+
 use std::collections::VecDeque;
 
 use super::*;
@@ -449,20 +451,6 @@ fn definitions_access_records_and_history_are_written_with_retain() {
             .retain()
     );
     assert!(writer.delete(before.key(), at(4)).unwrap().retain());
-}
-
-#[test]
-fn parts_of_a_file_that_are_asked_for_are_all_told_as_missing() {
-    let mut pair = two_devices(Visibility::Public);
-    let mut wires = Wires::connect(&mut pair);
-    wires.run(&mut pair);
-    let hash = "5e2bf57d3f40c4b6df69daf1936cb766f832374b4fc0259a7cbff06e2f70f269";
-    let asked = format!(r#"{{"v":8,"type":"want-file","id":4,"hash":"{hash}","chunks":[3,5]}}"#);
-    wires.to[1].push_back(asked.into_bytes());
-    wires.deliver(&mut pair, 1);
-    let done = format!(r#"{{"v":8,"type":"file-done","id":4,"hash":"{hash}","missing":[3,4,5]}}"#);
-    let value = |text: &[u8]| read(text, MESSAGE_DEPTH).unwrap();
-    assert_eq!(value(&wires.to[0][0]), value(done.as_bytes()));
 }
 
 #[test]
