@@ -7,8 +7,9 @@
 //! spaces/<space id>/versions.jsonl what is held of it
 //! ```
 //!
-//! Nothing in it is sealed: **whoever reads the folder is the account, and reads its spaces.** The
-//! files with secrets in them are made so that only their owner may read them.
+//! Nothing in it is sealed: **whoever reads the folder is the account, and reads its spaces.** It is
+//! made so that only its owner may enter it, and its files with secrets so that only their owner
+//! may read them.
 
 use std::fs::{self, File, OpenOptions, TryLockError};
 use std::io::{self, Write};
@@ -106,7 +107,7 @@ impl MemberFolder {
         account: Account,
         randomness: &mut dyn Randomness,
     ) -> Result<MemberFolder, FolderError> {
-        fs::create_dir_all(path).map_err(|error| at(path, error))?;
+        make_folder(path).map_err(|error| at(path, error))?;
         let lock = lock(path)?;
         let file = path.join(ACCOUNT);
         if fs::exists(&file).map_err(|error| at(&file, error))? {
@@ -324,6 +325,15 @@ pub fn write_secret(path: &Path, object: &Object) -> Result<(), FolderError> {
     writing().map_err(|error| at(path, error))
 }
 
+/// Makes a folder, and what it is in, for its owner alone; one that is there stays as it is.
+fn make_folder(path: &Path) -> io::Result<()> {
+    let mut builder = fs::DirBuilder::new();
+    builder.recursive(true);
+    #[cfg(unix)]
+    std::os::unix::fs::DirBuilderExt::mode(&mut builder, 0o700);
+    builder.create(path)
+}
+
 fn lock(path: &Path) -> Result<File, FolderError> {
     let file = path.join(LOCK);
     let options = OpenOptions::new()
@@ -422,16 +432,15 @@ mod tests {
         let mut randomness = FixedRandomness::new(1);
         let account = Account::new(&mut randomness).unwrap();
         let did = account.did().to_string();
-        let made = MemberFolder::init(folder.path(), account, &mut randomness).unwrap();
+        let path = folder.path().join("member");
+        let made = MemberFolder::init(&path, account, &mut randomness).unwrap();
         let space =
             Space::found("Notes", Visibility::Private, &did, now(), &mut randomness).unwrap();
         made.add_space(&space, Vec::new()).unwrap();
-        for file in [
-            folder.path().join(ACCOUNT),
-            made.space_folder(space.id()).join(CARD),
-        ] {
-            let mode = fs::metadata(&file).unwrap().permissions().mode();
-            assert_eq!(mode & 0o777, 0o600, "{}", file.display());
+        let mode = |path: &Path| fs::metadata(path).unwrap().permissions().mode() & 0o777;
+        assert_eq!(mode(&path), 0o700);
+        for file in [path.join(ACCOUNT), made.space_folder(space.id()).join(CARD)] {
+            assert_eq!(mode(&file), 0o600, "{}", file.display());
         }
     }
 }

@@ -57,7 +57,7 @@ pub enum DialError {
         retry_after: Option<u64>,
     },
     /// The host closed before its welcome.
-    #[error("the host closed with {code:?} {reason:?} before its welcome")]
+    #[error("the host closed before its welcome{}", how_closed(*code, reason))]
     Closed {
         /// The close code, if there was one.
         code: Option<u16>,
@@ -122,6 +122,15 @@ impl From<tungstenite::Error> for DialError {
             }
             error => DialError::WebSocket(Box::new(error)),
         }
+    }
+}
+
+/// A close code and a reason, for people: both may be missing, and the reason is a stranger's.
+pub(super) fn how_closed(code: Option<u16>, reason: &str) -> String {
+    match (code, reason) {
+        (None, _) => String::new(),
+        (Some(code), "") => format!(", with {code}"),
+        (Some(code), reason) => format!(", with {code} {reason:?}"),
     }
 }
 

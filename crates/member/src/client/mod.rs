@@ -100,7 +100,7 @@ pub enum ConnectError {
 #[derive(Debug, Error)]
 pub enum ConnectionError {
     /// The host closed it.
-    #[error("the host closed with {code:?} {reason:?}")]
+    #[error("the host closed{}", dial::how_closed(*code, reason))]
     Closed {
         /// The close code; `None` where the stream just ended.
         code: Option<u16>,

@@ -127,15 +127,11 @@ async fn sync_with(
         return print_json(out, &synced);
     }
     writeln!(out, "Level with {node}")?;
-    writeln!(
-        out,
-        "  held     {held} versions, {} of them new here",
-        held - before
-    )?;
+    writeln!(out, "  versions {held} (new here: {})", held - before)?;
     if unconfirmed > 0 {
         writeln!(
             out,
-            "  waiting  {unconfirmed} versions of this device are confirmed by no host"
+            "  waiting  {unconfirmed} (of this device, and confirmed by no host)"
         )?;
     }
     Ok(())
@@ -203,7 +199,7 @@ async fn watch_one(
             Ok(()) => {
                 let now = replica.holdings().len();
                 let records = replica.records(None).len();
-                writeln!(out, "{} new versions; {records} records now", now - known)?;
+                writeln!(out, "New here: {} (records now: {records})", now - known)?;
                 known = now;
             }
             Err(ConnectionError::TimedOut { .. }) => connection.say_hello(replica),

@@ -154,9 +154,7 @@ impl Journal {
 
     /// Adds lines, and comes back when they survive a power cut.
     pub(super) fn append(&mut self, entries: &[Entry]) -> Result<(), JournalError> {
-        if self.failed {
-            return Err(JournalError::Failed);
-        }
+        self.check()?;
         let mut bytes = Vec::new();
         for entry in entries {
             entry.write(&mut bytes);
@@ -172,6 +170,20 @@ impl Journal {
                 error,
             }
         })
+    }
+
+    /// Whether it can still be added to.
+    pub(super) fn check(&self) -> Result<(), JournalError> {
+        if self.failed {
+            return Err(JournalError::Failed);
+        }
+        Ok(())
+    }
+
+    /// As if adding to it had failed.
+    #[cfg(test)]
+    pub(super) fn fail(&mut self) {
+        self.failed = true;
     }
 
     /// Puts a file with just these lines in the place of the one there is, whole or not at all.

@@ -123,12 +123,13 @@ impl Holdings {
     /// [`JournalError`]: what is in memory is then ahead of the disk. These holdings are of no
     /// more use, and every later commit fails; open the file again.
     pub fn commit(&mut self) -> Result<(), JournalError> {
-        match &mut self.journal {
-            Some(journal) if !self.staged.is_empty() => {
-                journal.append(&std::mem::take(&mut self.staged))
-            }
-            _ => Ok(()),
+        let Some(journal) = &mut self.journal else {
+            return Ok(());
+        };
+        if self.staged.is_empty() {
+            return journal.check();
         }
+        journal.append(&std::mem::take(&mut self.staged))
     }
 
     /// Notes that `by` said it stored these versions, of which only those held count.
@@ -263,6 +264,14 @@ impl Holdings {
                 n: n + 1,
                 prev: Some(*id),
             },
+        }
+    }
+
+    /// As if a write to disk had failed.
+    #[cfg(test)]
+    pub(crate) fn fail(&mut self) {
+        if let Some(journal) = &mut self.journal {
+            journal.fail();
         }
     }
 

@@ -106,6 +106,8 @@ impl Sync {
         if !self.peers.contains_key(&from) {
             return Ok(Vec::new());
         }
+        // What couldn't be put on disk is in memory all the same, and must reach no one.
+        holdings.commit()?;
         match Message::read(payload) {
             Err(why) => self.tell(Event::Dropped { from, why }),
             Ok(message) => self.handle(from, message, holdings)?,

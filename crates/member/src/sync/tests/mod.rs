@@ -454,6 +454,24 @@ fn definitions_access_records_and_history_are_written_with_retain() {
 }
 
 #[test]
+fn after_a_failed_write_nothing_is_written_taken_in_or_served() {
+    let [whole, _] = two_devices(Visibility::Public);
+    let folder = tempfile::tempdir().unwrap();
+    let mut holdings = Holdings::open(&folder.path().join("versions.jsonl")).unwrap();
+    holdings.fail();
+    let device = account().new_device(&mut FixedRandomness::new(77)).unwrap();
+    let (space, peer) = (whole.space().clone(), whole.device().did());
+    let randomness = Box::new(FixedRandomness::new(78));
+    let mut broken = Replica::new(space, device, holdings, randomness);
+    broken.connected(peer);
+    assert!(broken.create(NOTES, text("lost"), at(1)).is_err());
+    let id = broken.records(None)[0].id;
+    let want = format!(r#"{{"v":8,"type":"want","id":1,"ids":["{id}"]}}"#);
+    let want = read(want.as_bytes(), MESSAGE_DEPTH).unwrap();
+    assert!(broken.received(peer, want).is_err());
+}
+
+#[test]
 fn what_a_writer_saw_is_named_and_an_empty_list_left_out() {
     let [mut writer, _] = two_devices(Visibility::Public);
     let head = ContentId::of(b"head");
