@@ -50,7 +50,9 @@ fn main() {
         .chain(texts(&records["notJson"], "json"))
         .chain(texts(&records["numbers"], "json"))
         .chain(texts(&records["versionsAsText"], "json"));
-    let json: Vec<Vec<u8>> = json.collect();
+    let nested = [127, 128, 129, 1024].map(|depth| ["[".repeat(depth), "]".repeat(depth)]);
+    let nested = nested.map(|halves| halves.concat().into_bytes());
+    let json: Vec<Vec<u8>> = json.chain(nested).collect();
     seeds.write("json_read", json.clone());
     seeds.write("json_differential", json);
 
@@ -153,6 +155,8 @@ fn main() {
     );
 
     seeds.write("link_wire", link_messages());
+
+    seeds.write("web_socket", frames());
 
     let segments = texts(&records["segments"], "text").chain(texts(&records["segments"], "name"));
     seeds.write(
@@ -294,6 +298,60 @@ fn link_messages() -> Vec<Vec<u8>> {
     inputs.extend(frames);
     inputs.push(stream);
     inputs
+}
+
+/// Messages whole and in parts, control frames between them, and what breaks the rules; each in
+/// every state of a socket.
+fn frames() -> Vec<Vec<u8>> {
+    let frame = |head: u8, payload: &[u8]| {
+        let mask = [1, 2, 3, 4];
+        let masked = payload
+            .iter()
+            .zip(mask.iter().cycle())
+            .map(|(byte, mask)| byte ^ mask);
+        let mut out = vec![head];
+        match u8::try_from(payload.len()) {
+            Ok(length @ ..126) => out.push(0x80 | length),
+            _ => {
+                out.push(0x80 | 126);
+                out.extend_from_slice(&(payload.len() as u16).to_be_bytes());
+            }
+        }
+        out.extend_from_slice(&mask);
+        out.extend(masked);
+        out
+    };
+    let cut = "é".as_bytes();
+    let streams = [
+        frame(0x82, b"binary"),
+        frame(0x81, "té😀xt".as_bytes()),
+        [
+            frame(0x01, &cut[..1]),
+            frame(0x89, b"ping"),
+            frame(0x80, &cut[1..]),
+        ]
+        .concat(),
+        [
+            frame(0x02, &[7; 300]),
+            frame(0x00, &[8; 200]),
+            frame(0x80, &[9; 100]),
+        ]
+        .concat(),
+        [frame(0x02, &[7; 300]), frame(0x80, &[9; 301])].concat(),
+        [
+            frame(0x8A, b""),
+            frame(0x88, &[0x03, 0xE8, b'b', b'y', b'e']),
+        ]
+        .concat(),
+        frame(0x88, &[0x03, 0xED]),
+        frame(0xC2, b"reserved"),
+        vec![0x82, 0x02, 0, 0],
+        vec![0x82, 0xFF, 0, 0, 0, 0, 1, 0, 0, 0, 1, 2, 3, 4],
+    ];
+    let states = (0..4u8).flat_map(|state| streams.iter().map(move |stream| (state, stream)));
+    states
+        .map(|(state, stream)| [vec![state | 5 << 2], stream.clone()].concat())
+        .collect()
 }
 
 fn framed(message: &impl Wire) -> Vec<u8> {

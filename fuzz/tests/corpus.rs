@@ -4,7 +4,7 @@ use std::path::Path;
 
 type Run = fn(&[u8]);
 
-const TARGETS: [(&str, Run); 14] = [
+const TARGETS: [(&str, Run); 15] = [
     ("did", holdfast_fuzz::did::run),
     ("handshake", holdfast_fuzz::handshake::run),
     ("json_differential", holdfast_fuzz::json_differential::run),
@@ -19,6 +19,7 @@ const TARGETS: [(&str, Run); 14] = [
     ("text", holdfast_fuzz::text::run),
     ("url", holdfast_fuzz::url::run),
     ("version", holdfast_fuzz::version::run),
+    ("web_socket", holdfast_fuzz::web_socket::run),
 ];
 
 #[test]
