@@ -36,6 +36,21 @@ impl SortedItems {
         true
     }
 
+    /// Adds items, in any order, at the cost of what lies behind the first of them
+    /// however many they are.
+    pub fn insert_all(&mut self, mut items: Vec<Item>) {
+        items.sort_unstable();
+        items.dedup();
+        items.retain(|item| self.items.binary_search(item).is_err());
+        let Some(first) = items.first() else {
+            return;
+        };
+        let index = self.items.partition_point(|item| item < first);
+        self.items.extend(items);
+        self.items[index..].sort();
+        self.changed(index);
+    }
+
     /// Takes an item out; `false` where it wasn't there.
     pub fn remove(&mut self, item: &Item) -> bool {
         let Ok(index) = self.items.binary_search(item) else {

@@ -95,6 +95,28 @@ proptest! {
     }
 
     #[test]
+    fn items_added_together_are_there_as_if_added_one_by_one(
+        begin in proptest::collection::vec((0u64..40, 0u8..4), 0..120),
+        more in proptest::collection::vec((0u64..40, 0u8..4), 0..60),
+    ) {
+        let item = |(timestamp, byte): &(u64, u8)| Item { timestamp: *timestamp, id: [*byte; 32] };
+        let mut together: SortedItems = begin.iter().map(item).collect();
+        let mut one_by_one = together.clone();
+        let before = together.generation();
+        together.insert_all(more.iter().map(item).collect());
+        let mut changed = false;
+        for added in more.iter().map(item) {
+            changed |= one_by_one.insert(added);
+        }
+        prop_assert_eq!(together.as_slice(), one_by_one.as_slice());
+        prop_assert_eq!(together.total(), one_by_one.total());
+        prop_assert_eq!(together.generation() != before, changed);
+        for end in 0..=together.len() {
+            prop_assert_eq!(together.sum(end / 2..end), one_by_one.sum(end / 2..end));
+        }
+    }
+
+    #[test]
     fn any_range_of_a_long_list_sums_to_its_ids(
         length in 0usize..400,
         edges in (any::<prop::sample::Index>(), any::<prop::sample::Index>()),
