@@ -12,7 +12,7 @@ use minca_sync::negentropy::{FrameLimit, Responder, ResponderStep, SortedItems};
 use crate::Engine;
 use crate::collections::Access;
 use crate::engine::ReadFor;
-use crate::event::{Count, Effect, JobId, Millis, PeerId, StoreFailure};
+use crate::event::{Count, JobId, Millis, PeerId, StoreFailure};
 use crate::rows::StoredVersion;
 
 /// A message that is being answered.
@@ -31,23 +31,10 @@ impl Engine {
                 self.send(id, |out| write_versions(out, Some(want.id), []));
                 self.set_answering(id, false);
             }
-            Answering::Want(want) => {
-                let job = self.next_job();
-                let ids = want.ids.clone();
-                let max_bytes = self.config.answer_bytes;
-                self.reads.insert(
-                    job,
-                    ReadFor::Answer {
-                        peer: id,
-                        answering: Answering::Want(want),
-                    },
-                );
-                self.effects.push(Effect::ReadVersions {
-                    job,
-                    ids,
-                    max_bytes,
-                });
-            }
+            Answering::Want(_) => self.read(ReadFor::Answer {
+                peer: id,
+                answering,
+            }),
             Answering::Reconcile(reconcile) => self.answer_reconcile(id, reconcile),
         }
     }
@@ -58,8 +45,9 @@ impl Engine {
         let answer = match self.collections.access(name) {
             Access::Open(set) => responder_says(set, reconcile.message),
             access => {
-                if let Access::ReadAfter(after) = access {
-                    self.read_items(name.to_owned(), after);
+                if matches!(access, Access::ReadAfter(_)) {
+                    let collection = name.to_owned();
+                    self.read(ReadFor::Items { collection });
                 }
                 self.waiting_answers
                     .push((id, Answering::Reconcile(reconcile)));
@@ -93,13 +81,11 @@ impl Engine {
         let failed = page.is_none();
         self.collections.page(&collection, page, last);
         if failed {
-            self.failed_reads.push(ReadFor::Items { collection });
+            self.put_off(ReadFor::Items { collection });
             return;
         }
         if !last {
-            if let Access::ReadAfter(after) = self.collections.access(&collection) {
-                self.read_items(collection, after);
-            }
+            self.read(ReadFor::Items { collection });
             return;
         }
         for (peer, answering) in std::mem::take(&mut self.waiting_answers) {
@@ -119,7 +105,7 @@ impl Engine {
             return;
         };
         let Some(versions) = self.worked(versions, now) else {
-            self.failed_reads.push(read);
+            self.put_off(read);
             return;
         };
         match read {
@@ -134,22 +120,10 @@ impl Engine {
                 self.set_answering(peer, false);
             }
             ReadFor::Offer { peer, ids } => self.offer(peer, ids, &versions),
-            _ => {}
-        }
-    }
-
-    /// Makes a read again that failed.
-    pub(crate) fn read_again(&mut self, read: ReadFor) {
-        match read {
-            ReadFor::Judging => {}
-            ReadFor::Items { collection } => {
-                if let Access::ReadAfter(after) = self.collections.access(&collection) {
-                    self.read_items(collection, after);
-                }
-            }
-            ReadFor::Answer { peer, answering } => self.answer(peer, answering),
-            ReadFor::Grouping { peer, ids } => self.read_grouping(peer, ids),
-            ReadFor::Offer { peer, ids } => self.read_offer(peer, ids),
+            ReadFor::Judging
+            | ReadFor::Items { .. }
+            | ReadFor::Answer { .. }
+            | ReadFor::Grouping { .. } => {}
         }
     }
 

@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 
 use minca_sync::item::Item;
+use minca_sync::message::{MAX_HELLO_COLLECTIONS, is_system};
 use minca_sync::negentropy::SortedItems;
 use minca_sync::sum::Sum;
 
@@ -66,11 +67,33 @@ impl Collections {
         }
     }
 
-    /// The fingerprints of the collections that hold anything (05 §4 `hello`).
-    pub(crate) fn fingerprints(&self) -> impl Iterator<Item = (&str, [u8; 16])> {
-        self.by_name
+    /// How many collections hold anything.
+    pub(crate) fn len(&self) -> usize {
+        self.by_name.len()
+    }
+
+    /// Their names.
+    pub(crate) fn names(&self) -> impl Iterator<Item = &str> {
+        self.by_name.keys().map(String::as_str)
+    }
+
+    /// The fingerprints of the collections that hold anything (05 §4 `hello`). Where
+    /// they are more than a hello may name, `sys.*` first and of the others those
+    /// from `from` on, in a circle: all of them are named in turn.
+    pub(crate) fn fingerprints(&self, from: usize) -> Vec<(&str, [u8; 16])> {
+        let all = self
+            .by_name
             .iter()
-            .map(|(name, collection)| (name.as_str(), collection.sum.fingerprint()))
+            .map(|(name, collection)| (name.as_str(), collection.sum.fingerprint()));
+        if self.by_name.len() <= MAX_HELLO_COLLECTIONS {
+            return all.collect();
+        }
+        let (mut named, others): (Vec<_>, Vec<_>) = all.partition(|(name, _)| is_system(name));
+        named.truncate(MAX_HELLO_COLLECTIONS);
+        let room = (MAX_HELLO_COLLECTIONS - named.len()).min(others.len());
+        let begin = from.checked_rem(others.len()).unwrap_or_default();
+        named.extend(others.into_iter().cycle().skip(begin).take(room));
+        named
     }
 
     /// A collection's fingerprint; `None` while nothing of it is held.
@@ -80,8 +103,8 @@ impl Collections {
             .map(|collection| collection.sum.fingerprint())
     }
 
-    /// A committed version's item.
-    pub(crate) fn landed(&mut self, name: &str, item: Item) {
+    /// Items of versions that were committed.
+    pub(crate) fn landed(&mut self, name: &str, items: Vec<Item>) {
         if !self.by_name.contains_key(name) {
             let fresh = Collection {
                 sum: Sum::default(),
@@ -92,12 +115,12 @@ impl Collections {
         let Some(collection) = self.by_name.get_mut(name) else {
             return;
         };
-        collection.sum.add(&item.id);
+        for item in &items {
+            collection.sum.add(&item.id);
+        }
         match &mut collection.items {
             Items::Closed => {}
-            Items::Loading { set, .. } | Items::Open(set) => {
-                set.insert(item);
-            }
+            Items::Loading { set, .. } | Items::Open(set) => set.insert_all(items),
         }
     }
 
@@ -145,9 +168,7 @@ impl Collections {
             return;
         };
         *after = page.last().copied().or(*after);
-        for item in page {
-            set.insert(item);
-        }
+        set.insert_all(page);
         if last {
             collection.items = Items::Open(std::mem::take(set));
         }

@@ -11,6 +11,9 @@ pub struct EngineConfig {
     pub sessions_per_peer: usize,
     /// `want`s kept unanswered at one peer.
     pub wants_in_flight: usize,
+    /// Ids noted of one peer at once: found in sessions, to be asked for, to be sent.
+    /// A session that finds more ends early; the rest is found in a later round.
+    pub ids_per_peer: usize,
     /// Bytes of versions put in one answer to a `want`; at least one goes.
     pub answer_bytes: usize,
     /// Bytes of versions put in one message nobody asked for, after a session.
@@ -64,6 +67,7 @@ impl Default for EngineConfig {
             ids_per_request: 200,
             sessions_per_peer: 16,
             wants_in_flight: 4,
+            ids_per_peer: 131_072,
             answer_bytes: 4 << 20,
             offer_bytes: 1 << 20,
             unsent_bytes: 8 << 20,

@@ -9,7 +9,9 @@ use minca_record::did::Did;
 use minca_record::json::Value;
 use minca_sync::close::Close;
 use minca_sync::envelope::write_who;
-use minca_sync::message::{Hello, Holds, Message, RequestId, Says, arrange, write_hello};
+use minca_sync::message::{
+    Hello, Holds, MAX_HELLO_COLLECTIONS, Message, RequestId, Says, arrange, write_hello,
+};
 
 use crate::Engine;
 use crate::answer::Answering;
@@ -38,6 +40,8 @@ impl Engine {
     /// The peer's next message, if it may be handled now.
     fn next_message(&mut self, id: PeerId) -> Option<(PeerMessage, usize)> {
         let under_way = self.intake.takes_of(id);
+        let has_room = self.intake.bytes <= self.config.intake_bytes
+            && (self.in_line.is_empty() || self.turn == Some(id));
         let peer = self.peers.get_mut(&id)?;
         if peer.answering || peer.unsent > self.config.unsent_bytes {
             return None;
@@ -45,12 +49,21 @@ impl Engine {
         let (message, _) = peer.inbox.front()?;
         let may_go = match message {
             PeerMessage::Sync(Message::Versions(_) | Message::PushUpdate(_)) => {
-                under_way < self.config.takes_per_peer
-                    && self.intake.bytes <= self.config.intake_bytes
+                let may_go = under_way < self.config.takes_per_peer;
+                if may_go && !has_room && !peer.in_line {
+                    peer.in_line = true;
+                    self.in_line.push_back(id);
+                }
+                may_go && has_room
             }
             _ => under_way == 0,
         };
-        if may_go { peer.inbox.pop_front() } else { None }
+        if !may_go {
+            return None;
+        }
+        // One message a turn, while others wait for theirs.
+        self.turn = None;
+        peer.inbox.pop_front()
     }
 
     fn said(&mut self, id: PeerId, message: PeerMessage, bytes: usize, now: Millis) {
@@ -68,12 +81,12 @@ impl Engine {
                 return;
             }
             PeerMessage::Sync(message) => self.said_in_sync(id, message, now),
-            PeerMessage::Malformed => self.malformed(id),
-            PeerMessage::Live => self.count(Count::Limited("live")),
             // Whose key it is matters once the access history can name former members.
-            PeerMessage::Who(_) | PeerMessage::Ignored => {}
+            PeerMessage::Who(_) => {}
+            // These were dealt with as they came.
+            PeerMessage::Malformed | PeerMessage::Live | PeerMessage::Ignored => {}
         }
-        self.effects.push(Effect::Handled { peer: id, bytes });
+        self.handled(id, bytes);
     }
 
     fn said_in_sync(&mut self, id: PeerId, message: Message, now: Millis) {
@@ -97,7 +110,8 @@ impl Engine {
         }
     }
 
-    fn malformed(&mut self, id: PeerId) {
+    pub(crate) fn malformed(&mut self, id: PeerId, bytes: usize) {
+        self.handled(id, bytes);
         self.count(Count::Limited("malformed"));
         let Some(peer) = self.peers.get_mut(&id) else {
             return;
@@ -146,7 +160,7 @@ impl Engine {
             .collect();
         let did: Option<Did> = self.peers.get(&id).map(|peer| peer.did);
         let Some(did) = did.filter(|_| !versions.is_empty()) else {
-            self.effects.push(Effect::Handled { peer: id, bytes });
+            self.handled(id, bytes);
             return;
         };
         let job = self.next_job();
@@ -191,8 +205,10 @@ impl Engine {
         let theirs = hello.sums.iter().filter(|(name, sum)| {
             holds(name) && (sum.is_none() || self.collections.fingerprint(name) != **sum)
         });
-        let ours = self.collections.fingerprints().map(|(name, _)| name);
-        let unnamed = ours.filter(|name| holds(name) && !hello.sums.contains_key(*name));
+        let unnamed = self
+            .collections
+            .names()
+            .filter(|name| holds(name) && !hello.sums.contains_key(*name));
         theirs
             .map(|(name, _)| name.to_string())
             .chain(unnamed.map(str::to_owned))
@@ -206,9 +222,18 @@ impl Engine {
 
     /// Says what is held, by its sums.
     pub(crate) fn say_hello(&mut self, id: PeerId, reply: bool, now: Millis) {
-        let sums = self.collections.fingerprints();
+        let sums = self.collections.fingerprints(self.hello_from);
+        let is_cut = sums.len() < self.collections.len();
         let hello = self.enveloped(|out| write_hello(out, &Holds::All, sums, reply));
+        if is_cut {
+            self.hello_from = self.hello_from.wrapping_add(MAX_HELLO_COLLECTIONS / 2);
+        }
         self.send_enveloped(id, hello);
+        // The other side begins nothing on the reply of one that initiates, so that
+        // what was due is still due.
+        if reply && self.initiates(id) {
+            return;
+        }
         let next = now + self.config.hello_interval;
         if let Some(peer) = self.peers.get_mut(&id) {
             peer.skipped = false;

@@ -1,14 +1,16 @@
 //! The engine itself: its state, and which part handles which event.
 
-use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::collections::{BTreeMap, BTreeSet, HashMap, VecDeque};
 
 use bytes::Bytes;
+use minca_record::content_id::ContentId;
 use minca_record::did::Did;
 use minca_record::version::{Checked, Refusal};
 use minca_sync::envelope::write_sync;
 use minca_sync::message::RequestId;
 
 use crate::answer::Answering;
+use crate::backoff::Backoff;
 use crate::collections::Collections;
 use crate::config::EngineConfig;
 use crate::event::{
@@ -17,7 +19,7 @@ use crate::event::{
 use crate::intake::{Intake, TakeId};
 use crate::peer::Peer;
 use crate::refusals::Refusals;
-use crate::rows::{Found, OpenedSpace};
+use crate::rows::{Found, OpenedSpace, Wanted};
 use crate::standing::Judge;
 use crate::waiting::Waiting;
 
@@ -41,11 +43,19 @@ pub struct Engine {
     pub(crate) failed_reads: Vec<ReadFor>,
     /// How many versions go in one group; fewer after one did not fit.
     pub(crate) versions_per_group: usize,
-    /// After a failure the store is left alone until then.
-    retry_at: Option<Millis>,
-    retry_delay: Millis,
+    /// A version that did not fit when it stood alone; the next time it is dropped.
+    pub(crate) unfit: Option<ContentId>,
+    /// A store that can't read may still write, and the other way round.
+    reading: Backoff,
+    pub(crate) committing: Backoff,
     /// Peers with something to go on with once this event is handled.
     pub(crate) to_pump: BTreeSet<PeerId>,
+    /// Peers whose next message waits for room in the intake, in turn.
+    pub(crate) in_line: VecDeque<PeerId>,
+    /// Whose turn it is.
+    pub(crate) turn: Option<PeerId>,
+    /// Where the next hello goes on that can't name every collection.
+    pub(crate) hello_from: usize,
     pub(crate) effects: Vec<Effect>,
     next_job: u64,
     next_request: u32,
@@ -61,15 +71,21 @@ pub(crate) enum ReadFor {
     /// The answer to a peer's message.
     Answer { peer: PeerId, answering: Answering },
     /// The records of versions a peer lacks.
-    Grouping {
-        peer: PeerId,
-        ids: Vec<minca_record::content_id::ContentId>,
-    },
+    Grouping { peer: PeerId, ids: Vec<ContentId> },
     /// Versions a peer lacks.
-    Offer {
-        peer: PeerId,
-        ids: Vec<minca_record::content_id::ContentId>,
-    },
+    Offer { peer: PeerId, ids: Vec<ContentId> },
+}
+
+impl ReadFor {
+    /// Whom it is for, if for one peer.
+    fn peer(&self) -> Option<PeerId> {
+        match self {
+            ReadFor::Judging | ReadFor::Items { .. } => None,
+            ReadFor::Answer { peer, .. }
+            | ReadFor::Grouping { peer, .. }
+            | ReadFor::Offer { peer, .. } => Some(*peer),
+        }
+    }
 }
 
 impl Engine {
@@ -93,9 +109,13 @@ impl Engine {
             waiting_answers: Vec::new(),
             failed_reads: Vec::new(),
             versions_per_group: config.versions_per_commit,
-            retry_at: None,
-            retry_delay: config.retry_first,
+            unfit: None,
+            reading: Backoff::new(config.retry_first, config.retry_most),
+            committing: Backoff::new(config.retry_first, config.retry_most),
             to_pump: BTreeSet::new(),
+            in_line: VecDeque::new(),
+            turn: None,
+            hello_from: 0,
             effects: Vec::new(),
             next_job: 0,
             next_request: 0,
@@ -128,7 +148,8 @@ impl Engine {
     /// When [`Event::Tick`] is due next.
     pub fn next_wake(&self) -> Option<Millis> {
         let peers = self.peers.values().map(|peer| peer.next_wake(&self.config));
-        peers.chain(self.retry_at).min()
+        let retries = [self.reading.until(), self.committing.until()];
+        peers.chain(retries.into_iter().flatten()).min()
     }
 
     /// Whether nothing is under way and no peer is here: it may be closed and
@@ -142,6 +163,11 @@ impl Engine {
         (self.waiting.len(), self.waiting.bytes())
     }
 
+    /// Ids noted of all peers: found in sessions, to be asked for, to be sent.
+    pub fn ids_noted(&self) -> usize {
+        self.peers.values().map(Peer::ids_noted).sum()
+    }
+
     /// How many peers are here.
     pub fn peers(&self) -> usize {
         self.peers.len()
@@ -150,15 +176,37 @@ impl Engine {
     /// Does whatever the event made possible.
     fn go_on(&mut self, now: Millis) {
         loop {
-            while let Some(peer) = self.to_pump.pop_first() {
+            while let Some(peer) = self.next_to_pump() {
                 self.pump(peer, now);
+                self.turn = None;
             }
             self.judge_next();
-            self.land_next(now);
-            if self.to_pump.is_empty() {
+            let is_landing = self.land_next(now);
+            if !is_landing && self.to_pump.is_empty() && !self.someones_turn() {
                 return;
             }
         }
+    }
+
+    /// The next peer to go on with: one something happened to, or, while the intake
+    /// has room, the one that waits for it longest.
+    fn next_to_pump(&mut self) -> Option<PeerId> {
+        if let Some(peer) = self.to_pump.pop_first() {
+            return Some(peer);
+        }
+        if !self.someones_turn() {
+            return None;
+        }
+        let id = self.in_line.pop_front()?;
+        self.turn = Some(id);
+        if let Some(peer) = self.peers.get_mut(&id) {
+            peer.in_line = false;
+        }
+        Some(id)
+    }
+
+    fn someones_turn(&self) -> bool {
+        !self.in_line.is_empty() && self.intake.bytes <= self.config.intake_bytes
     }
 
     fn peer_joined(&mut self, id: PeerId, did: Did, now: Millis) {
@@ -169,14 +217,31 @@ impl Engine {
     fn peer_left(&mut self, id: PeerId) {
         self.peers.remove(&id);
         self.to_pump.remove(&id);
+        self.in_line.retain(|peer| *peer != id);
+        self.waiting_answers.retain(|(peer, _)| *peer != id);
+        self.failed_reads.retain(|read| read.peer() != Some(id));
     }
 
     fn message_came(&mut self, id: PeerId, message: PeerMessage, bytes: usize) {
         let Some(peer) = self.peers.get_mut(&id) else {
             return;
         };
+        // What changes nothing need not wait for what was said before it.
+        match message {
+            PeerMessage::Malformed => return self.malformed(id, bytes),
+            PeerMessage::Live => {
+                self.count(Count::Limited("live"));
+                return self.handled(id, bytes);
+            }
+            PeerMessage::Ignored => return self.handled(id, bytes),
+            PeerMessage::Sync(_) | PeerMessage::Who(_) => {}
+        }
         peer.inbox.push_back((message, bytes));
         self.to_pump.insert(id);
+    }
+
+    pub(crate) fn handled(&mut self, peer: PeerId, bytes: usize) {
+        self.effects.push(Effect::Handled { peer, bytes });
     }
 
     fn room_came(&mut self, id: PeerId, bytes: usize) {
@@ -206,10 +271,14 @@ impl Engine {
 
     /// Has the rows read that the next candidates name, unless others are being read.
     fn judge_next(&mut self) {
-        if !self.store_answers() {
-            return;
-        }
-        while let Some((candidates, wanted)) = self.intake.next_to_judge(self.versions_per_group) {
+        while self.reading.is_over() && self.committing.is_over() {
+            // A group takes no more than it may: what is judged beyond waits for the next.
+            let most = self
+                .versions_per_group
+                .saturating_sub(self.intake.group.stored.len());
+            let Some((candidates, wanted)) = self.intake.next_to_judge(most) else {
+                return;
+            };
             if wanted.is_empty() {
                 self.judge_batch(candidates, &Found::default());
                 continue;
@@ -229,7 +298,7 @@ impl Engine {
             if matches!(read, ReadFor::Judging) {
                 self.intake.read_failed(job);
             } else {
-                self.failed_reads.push(read);
+                self.put_off(read);
             }
             return;
         };
@@ -240,7 +309,7 @@ impl Engine {
                 }
             }
             ReadFor::Grouping { peer, ids } => self.group_offers(peer, ids, &found),
-            other => self.failed_reads.push(other),
+            ReadFor::Items { .. } | ReadFor::Answer { .. } | ReadFor::Offer { .. } => {}
         }
     }
 
@@ -261,15 +330,14 @@ impl Engine {
             peer: take.peer,
             bytes: take.bytes,
         });
-        // Room for others' messages too, where the intake was full.
-        self.to_pump.extend(self.peers.keys().copied());
+        self.to_pump.insert(take.peer);
     }
 
     fn tick(&mut self, now: Millis) {
-        if self.retry_at.is_some_and(|at| at <= now) {
-            self.retry_at = None;
+        self.committing.passed(now);
+        if self.reading.passed(now) {
             for read in std::mem::take(&mut self.failed_reads) {
-                self.read_again(read);
+                self.read(read);
             }
         }
         let peers: Vec<PeerId> = self.peers.keys().copied().collect();
@@ -278,11 +346,11 @@ impl Engine {
         }
     }
 
-    /// The value of a store's answer; after a failure the store is left alone a while.
+    /// What a read gave; after a failure nothing is read for a while.
     pub(crate) fn worked<T>(&mut self, answer: Result<T, StoreFailure>, now: Millis) -> Option<T> {
         match answer {
             Ok(value) => {
-                self.store_worked();
+                self.reading.worked();
                 Some(value)
             }
             Err(StoreFailure::Lost) => {
@@ -290,26 +358,63 @@ impl Engine {
                 None
             }
             Err(StoreFailure::Unavailable | StoreFailure::DoesNotFit) => {
-                self.store_failed(now);
+                self.reading.failed(now);
                 None
             }
         }
     }
 
-    pub(crate) fn store_failed(&mut self, now: Millis) {
-        if self.retry_at.is_none() {
-            self.retry_at = Some(now + self.retry_delay);
-            self.retry_delay = (self.retry_delay * 2).min(self.config.retry_most);
+    /// Has something read; later, while nothing is read because that failed.
+    pub(crate) fn read(&mut self, read: ReadFor) {
+        if !self.reading.is_over() {
+            self.put_off(read);
+            return;
         }
+        let job = self.next_job();
+        let Some(effect) = self.effect_of(job, &read) else {
+            return;
+        };
+        self.reads.insert(job, read);
+        self.effects.push(effect);
     }
 
-    pub(crate) fn store_worked(&mut self) {
-        self.retry_delay = self.config.retry_first;
+    /// Has a read wait until the store is tried again, if anybody still needs it.
+    pub(crate) fn put_off(&mut self, read: ReadFor) {
+        let is_gone = |peer| !self.peers.contains_key(&peer);
+        if read.peer().is_some_and(is_gone) {
+            return;
+        }
+        if let ReadFor::Items { collection } = &read {
+            let same = |it: &ReadFor| matches!(it, ReadFor::Items { collection: other } if other == collection);
+            if self.failed_reads.iter().any(same) {
+                return;
+            }
+        }
+        self.failed_reads.push(read);
     }
 
-    /// Whether the store is worth asking: not while it is left alone after a failure.
-    pub(crate) fn store_answers(&self) -> bool {
-        self.retry_at.is_none()
+    fn effect_of(&mut self, job: JobId, read: &ReadFor) -> Option<Effect> {
+        let versions = |ids: &[ContentId], max_bytes| Effect::ReadVersions {
+            job,
+            ids: ids.to_vec(),
+            max_bytes,
+        };
+        match read {
+            ReadFor::Judging => None,
+            ReadFor::Items { collection } => self.page_to_read(job, collection),
+            ReadFor::Answer { answering, .. } => match answering {
+                Answering::Want(want) => Some(versions(&want.ids, self.config.answer_bytes)),
+                Answering::Reconcile(_) => None,
+            },
+            ReadFor::Grouping { ids, .. } => Some(Effect::Read {
+                job,
+                wanted: Wanted {
+                    versions: ids.clone(),
+                    records: Vec::new(),
+                },
+            }),
+            ReadFor::Offer { ids, .. } => Some(versions(ids, self.config.offer_bytes)),
+        }
     }
 
     pub(crate) fn next_job(&mut self) -> JobId {

@@ -29,7 +29,12 @@ impl Engine {
     /// Judges candidates in order and places what is to be stored.
     pub(crate) fn judge_batch(&mut self, candidates: Vec<Candidate>, found: &Found) {
         for candidate in candidates {
-            match self.verdict(&candidate, found) {
+            let verdict = self.verdict(&candidate, found);
+            let id = candidate.id();
+            let is_committed =
+                self.intake.overlay.version(&id).is_none() && found.versions.contains_key(&id);
+            self.intake.settle_doubt(id, is_committed);
+            match verdict {
                 Verdict::Held => {
                     self.count(Count::Answer(Answer::Held));
                     self.intake.group.stored.push(candidate);

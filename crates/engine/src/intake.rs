@@ -7,7 +7,7 @@
 //! goes into the **group** being put together, which is committed when the one
 //! before it has landed.
 
-use std::collections::{BTreeMap, VecDeque};
+use std::collections::{BTreeMap, HashMap, VecDeque};
 use std::sync::Arc;
 
 use minca_record::content_id::ContentId;
@@ -17,7 +17,7 @@ use minca_record::version::{Checked, Refusal, Version};
 
 use crate::event::{JobId, Millis, PeerId};
 use crate::pending::{BatchBuilder, GroupNumber, Overlay};
-use crate::rows::{Batch, Wanted};
+use crate::rows::{Batch, VersionRow, Wanted};
 
 /// Number of a take; grows, so lower ones came first.
 pub(crate) type TakeId = u64;
@@ -72,6 +72,8 @@ pub(crate) struct Group {
     pub(crate) batch: BatchBuilder,
     /// Versions the group stores or found held, whose senders are told so.
     pub(crate) stored: Vec<Candidate>,
+    /// Rows that a commit was to write which seemed to fail, and that are there.
+    pub(crate) there_already: Vec<VersionRow>,
 }
 
 impl Group {
@@ -87,6 +89,14 @@ pub(crate) struct Landing {
     number: GroupNumber,
     pub(crate) batch: Arc<Batch>,
     pub(crate) stored: Vec<Candidate>,
+    pub(crate) there_already: Vec<VersionRow>,
+}
+
+impl Landing {
+    /// The versions that are held now and were not known to be.
+    pub(crate) fn rows(&self) -> impl Iterator<Item = &VersionRow> {
+        self.batch.keep.iter().chain(&self.there_already)
+    }
 }
 
 /// Everything on its way in.
@@ -108,6 +118,9 @@ pub(crate) struct Intake {
     pub(crate) group_number: GroupNumber,
     landed: GroupNumber,
     pub(crate) landing: Option<Landing>,
+    /// Rows of commits that failed and may have landed all the same: the store can be
+    /// lost between a commit and its answer. Until they are judged again.
+    in_doubt: HashMap<ContentId, VersionRow>,
     /// Bytes of messages whose takes are not done.
     pub(crate) bytes: usize,
 }
@@ -126,6 +139,7 @@ impl Intake {
             group_number: 1,
             landed: 0,
             landing: None,
+            in_doubt: HashMap::new(),
             bytes: 0,
         }
     }
@@ -260,7 +274,7 @@ impl Intake {
     /// Candidates to be judged next, up to `most`, and what to read for them.
     /// `None` while others are being read, or where there are none.
     pub(crate) fn next_to_judge(&mut self, most: usize) -> Option<(Vec<Candidate>, Wanted)> {
-        if self.judging.is_some() || self.candidates.is_empty() {
+        if self.judging.is_some() || self.candidates.is_empty() || most == 0 {
             return None;
         }
         self.overlay.forget_landed(self.landed);
@@ -299,6 +313,7 @@ impl Intake {
         }
         let batch = Arc::new(self.group.batch.take());
         let stored = std::mem::take(&mut self.group.stored);
+        let there_already = std::mem::take(&mut self.group.there_already);
         let number = self.group_number;
         self.group_number += 1;
         Some(self.landing.insert(Landing {
@@ -306,6 +321,7 @@ impl Intake {
             number,
             batch,
             stored,
+            there_already,
         }))
     }
 
@@ -325,11 +341,14 @@ impl Intake {
             .take()
             .map(|(_, candidates)| candidates)
             .unwrap_or_default();
-        let landing = self
-            .landing
-            .take()
-            .map(|landing| landing.stored)
-            .unwrap_or_default();
+        let mut in_doubt = std::mem::take(&mut self.group.there_already);
+        let mut landing = Vec::new();
+        if let Some(failed) = self.landing.take() {
+            in_doubt.extend(failed.rows().cloned());
+            landing = failed.stored;
+        }
+        self.in_doubt
+            .extend(in_doubt.into_iter().map(|row| (row.id, row)));
         self.group.batch = BatchBuilder::default();
         let grouped = std::mem::take(&mut self.group.stored);
         for candidate in landing.into_iter().chain(grouped).chain(judging).rev() {
@@ -337,6 +356,16 @@ impl Intake {
         }
         self.group_number += 1;
         self.overlay.clear();
+    }
+
+    /// Notes of a version that is judged whether it `is_held`: if a commit that seemed to
+    /// fail was to write it, that commit landed, and what follows is still to be done.
+    pub(crate) fn settle_doubt(&mut self, id: ContentId, is_held: bool) {
+        if let Some(row) = self.in_doubt.remove(&id)
+            && is_held
+        {
+            self.group.there_already.push(row);
+        }
     }
 
     /// Whether nothing is on its way in.

@@ -9,6 +9,7 @@ use minca_record::content_id::ContentId;
 use minca_record::json::Text;
 use minca_record::required::is_access_collection;
 use minca_record::version::join;
+use minca_sync::item::Item;
 use minca_sync::message::{write_push_update, write_stored};
 
 use crate::Engine;
@@ -20,14 +21,14 @@ use crate::rows::VersionRow;
 const STORED_IDS: usize = 1_000;
 
 impl Engine {
-    /// Gives the store the next group, if none is landing.
-    pub(crate) fn land_next(&mut self, now: Millis) {
-        if !self.store_answers() {
-            return;
+    /// Gives the store the next group, if none is landing. True when it did.
+    pub(crate) fn land_next(&mut self, now: Millis) -> bool {
+        if !self.committing.is_over() {
+            return false;
         }
         let job = self.next_job();
         let Some(landing) = self.intake.next_to_land(job) else {
-            return;
+            return false;
         };
         let batch = landing.batch.clone();
         if batch.is_empty() {
@@ -35,6 +36,7 @@ impl Engine {
         } else {
             self.effects.push(Effect::Commit { job, batch });
         }
+        true
     }
 
     /// A commit landed, or didn't.
@@ -42,18 +44,25 @@ impl Engine {
         match outcome {
             Ok(()) => {
                 if let Some(landing) = self.intake.landed(job) {
-                    self.store_worked();
+                    if !landing.batch.is_empty() {
+                        self.committing.worked();
+                        let wider = self.versions_per_group.saturating_mul(2);
+                        self.versions_per_group = wider.min(self.config.versions_per_commit);
+                    }
                     self.follow_up(landing, now);
                 }
             }
             Err(StoreFailure::Lost) => self.effects.push(Effect::Abandon),
-            Err(failure) => {
+            Err(StoreFailure::Unavailable) => {
                 self.count(Count::CommitFailed);
-                if failure == StoreFailure::DoesNotFit {
-                    self.narrow_down();
-                }
                 self.intake.judge_again();
-                self.store_failed(now);
+                self.committing.failed(now);
+            }
+            // The store answers, so there is nothing to wait for.
+            Err(StoreFailure::DoesNotFit) => {
+                self.count(Count::CommitFailed);
+                self.narrow_down();
+                self.intake.judge_again();
             }
         }
     }
@@ -67,29 +76,32 @@ impl Engine {
                 .or_default()
                 .insert(candidate.peer);
         }
-        for row in &landing.batch.keep {
-            self.collections.landed(&row.collection, row.item());
+        let mut items: BTreeMap<&str, Vec<Item>> = BTreeMap::new();
+        for row in landing.rows() {
+            items.entry(&row.collection).or_default().push(row.item());
+        }
+        for (collection, items) in items {
+            self.collections.landed(collection, items);
         }
         self.acknowledge(&landing.stored, now);
-        for row in &landing.batch.keep {
+        for row in landing.rows() {
             self.pass_on(row, senders.get(&row.id), now);
         }
-        if !landing.batch.keep.is_empty() {
+        let arrived: Vec<ContentId> = landing.rows().map(|row| row.id).collect();
+        if !arrived.is_empty() {
             let due = now + self.config.hello_after_intake;
             for peer in self.peers.values_mut() {
                 peer.hello_by(due);
             }
-            let arrived: Vec<ContentId> = landing.batch.keep.iter().map(|row| row.id).collect();
             let is_access =
                 |row: &VersionRow| is_access_collection(&Text::from(row.collection.as_str()));
-            let access_changed = landing.batch.keep.iter().any(is_access);
+            let access_changed = landing.rows().any(is_access);
             let released = self.waiting.release(&arrived, access_changed);
             self.intake.try_again(released);
         }
         for candidate in landing.stored {
             self.one_of_take_done(candidate.take);
         }
-        self.versions_per_group = self.config.versions_per_commit;
     }
 
     /// Tells senders what of theirs is taken in now (05 §4 `stored`).
@@ -136,22 +148,23 @@ impl Engine {
     }
 
     /// After a batch the store could not take: smaller groups, until the version
-    /// that does not fit stands alone and is dropped.
+    /// that does not fit stands alone. It is judged once more, as an earlier commit of it
+    /// may have landed late, and then dropped.
     fn narrow_down(&mut self) {
-        let alone = self
-            .intake
-            .landing
-            .as_ref()
-            .is_some_and(|landing| landing.stored.len() <= 1);
-        if !alone {
-            self.versions_per_group = (self.versions_per_group / 4).max(1);
+        let Some(landing) = &self.intake.landing else {
+            return;
+        };
+        let [alone] = &landing.stored[..] else {
+            self.versions_per_group = (landing.stored.len() / 4).max(1);
+            return;
+        };
+        let (id, take) = (alone.id(), alone.take);
+        self.versions_per_group = 1;
+        if self.unfit.replace(id) != Some(id) {
             return;
         }
-        if let Some(landing) = self.intake.landing.take() {
-            for candidate in landing.stored {
-                self.count(Count::Unplaceable);
-                self.one_of_take_done(candidate.take);
-            }
-        }
+        self.intake.landing = None;
+        self.count(Count::Unplaceable);
+        self.one_of_take_done(take);
     }
 }

@@ -24,6 +24,7 @@
 //! under way: what arrives meanwhile goes with the next.
 
 mod answer;
+mod backoff;
 mod collections;
 mod config;
 mod constitution;

@@ -11,8 +11,8 @@ use minca_sync::message::write_versions;
 use crate::Engine;
 use crate::answer::wire_form;
 use crate::engine::ReadFor;
-use crate::event::{Effect, PeerId};
-use crate::rows::{Found, StoredVersion, Wanted};
+use crate::event::PeerId;
+use crate::rows::{Found, StoredVersion};
 
 /// Ids whose records are looked up at once, and so kept together.
 const IDS_PER_GROUPING: usize = 4_000;
@@ -26,7 +26,7 @@ impl Engine {
         if peer.offers.reading || peer.offers.is_empty() || peer.unsent > self.config.offer_bytes {
             return;
         }
-        if peer.offers.grouped.is_empty() {
+        if !peer.offers.is_grouped() {
             let count = peer.offers.to_group.len().min(IDS_PER_GROUPING);
             let ids = peer.offers.to_group.drain(..count).collect();
             self.read_grouping(id, ids);
@@ -37,18 +37,12 @@ impl Engine {
     }
 
     /// Has the records looked up that versions belong to.
-    pub(crate) fn read_grouping(&mut self, id: PeerId, ids: Vec<ContentId>) {
+    fn read_grouping(&mut self, id: PeerId, ids: Vec<ContentId>) {
         let Some(peer) = self.peers.get_mut(&id) else {
             return;
         };
         peer.offers.reading = true;
-        let job = self.next_job();
-        let wanted = Wanted {
-            versions: ids.clone(),
-            records: Vec::new(),
-        };
-        self.reads.insert(job, ReadFor::Grouping { peer: id, ids });
-        self.effects.push(Effect::Read { job, wanted });
+        self.read(ReadFor::Grouping { peer: id, ids });
     }
 
     /// Puts the versions of one record together, in the place of its newest.
@@ -67,31 +61,18 @@ impl Engine {
         }
         if let Some(peer) = self.peers.get_mut(&id) {
             peer.offers.reading = false;
-            peer.offers.grouped.extend(order);
+            peer.offers.put(order);
             self.to_pump.insert(id);
         }
     }
 
     /// Has the versions of one message read.
-    pub(crate) fn read_offer(&mut self, id: PeerId, ids: Vec<ContentId>) {
+    fn read_offer(&mut self, id: PeerId, ids: Vec<ContentId>) {
         let Some(peer) = self.peers.get_mut(&id) else {
             return;
         };
         peer.offers.reading = true;
-        let job = self.next_job();
-        self.reads.insert(
-            job,
-            ReadFor::Offer {
-                peer: id,
-                ids: ids.clone(),
-            },
-        );
-        let max_bytes = self.config.offer_bytes;
-        self.effects.push(Effect::ReadVersions {
-            job,
-            ids,
-            max_bytes,
-        });
+        self.read(ReadFor::Offer { peer: id, ids });
     }
 
     /// Sends a message of versions; those it had no room for go in the next.
@@ -108,7 +89,7 @@ impl Engine {
             None => ids.len(),
         };
         if rest < ids.len() {
-            peer.offers.grouped.push_front(ids[rest..].to_vec());
+            peer.offers.put_back(ids[rest..].to_vec());
         }
         self.to_pump.insert(id);
         if !versions.is_empty() {

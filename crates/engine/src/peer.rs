@@ -17,6 +17,8 @@ pub(crate) struct Peer {
     pub(crate) inbox: VecDeque<(PeerMessage, usize)>,
     /// A message whose answer is being read from the store; the next one waits.
     pub(crate) answering: bool,
+    /// Its next message waits for room in the intake.
+    pub(crate) in_line: bool,
     /// Bytes given to the socket that it has not taken yet.
     pub(crate) unsent: usize,
     /// Malformed messages so far (04 §7.2).
@@ -65,15 +67,38 @@ pub(crate) struct Want {
 pub(crate) struct Offers {
     /// Ids whose records are not known yet, newest first.
     pub(crate) to_group: VecDeque<ContentId>,
-    /// Ids in the order they are to go out, each list of one record.
-    pub(crate) grouped: VecDeque<Vec<ContentId>>,
+    /// Ids in the order they are to go out, each list of one record, and their number.
+    grouped: VecDeque<Vec<ContentId>>,
+    grouped_ids: usize,
     /// A read for them is under way.
     pub(crate) reading: bool,
 }
 
 impl Offers {
+    /// Ids it holds, but those being read.
+    fn len(&self) -> usize {
+        self.to_group.len() + self.grouped_ids
+    }
+
     pub(crate) fn is_empty(&self) -> bool {
         self.to_group.is_empty() && self.grouped.is_empty() && !self.reading
+    }
+
+    /// Whether a message could be made of what is here.
+    pub(crate) fn is_grouped(&self) -> bool {
+        !self.grouped.is_empty()
+    }
+
+    /// Adds records' ids at the end.
+    pub(crate) fn put(&mut self, records: Vec<Vec<ContentId>>) {
+        self.grouped_ids += records.iter().map(Vec::len).sum::<usize>();
+        self.grouped.extend(records);
+    }
+
+    /// Puts ids back that a message had no room for: they go first in the next.
+    pub(crate) fn put_back(&mut self, ids: Vec<ContentId>) {
+        self.grouped_ids += ids.len();
+        self.grouped.push_front(ids);
     }
 
     /// The ids of the next message, at most `most`: whole records while they fit.
@@ -83,7 +108,8 @@ impl Offers {
         while let Some(mut record) = self.grouped.pop_front() {
             if ids.is_empty() && record.len() > most {
                 self.grouped.push_front(record.split_off(most));
-                return record;
+                ids = record;
+                break;
             }
             if ids.len() + record.len() > most {
                 self.grouped.push_front(record);
@@ -91,13 +117,19 @@ impl Offers {
             }
             ids.extend(record);
         }
+        self.grouped_ids -= ids.len();
         ids
     }
 }
 
 impl Asks {
     pub(crate) fn is_empty(&self) -> bool {
-        self.queue.is_empty() && self.in_flight.is_empty()
+        !self.has_more() && self.in_flight.is_empty()
+    }
+
+    /// Whether there is anything to ask for yet.
+    pub(crate) fn has_more(&self) -> bool {
+        !self.queue.is_empty()
     }
 
     /// Asks for an id unless it is asked for already; `first`, before all others.
@@ -172,6 +204,7 @@ impl Peer {
             did,
             inbox: VecDeque::new(),
             answering: false,
+            in_line: false,
             unsent: 0,
             malformed: 0,
             holds: None,
@@ -199,6 +232,12 @@ impl Peer {
             && self.to_begin.is_empty()
             && self.asks.is_empty()
             && self.offers.is_empty()
+    }
+
+    /// Ids noted of it: found in sessions, to be asked for, to be sent.
+    pub(crate) fn ids_noted(&self) -> usize {
+        let in_sessions: usize = self.sessions.iter().map(Session::ids_noted).sum();
+        in_sessions + self.asks.known.len() + self.offers.len()
     }
 
     /// Brings the time of the next hello nearer.

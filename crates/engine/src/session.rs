@@ -11,7 +11,8 @@ use minca_sync::negentropy::{FrameLimit, Initiator, InitiatorStep, initiate};
 use crate::Engine;
 use crate::collections::Access;
 use crate::config::EngineConfig;
-use crate::event::{Count, Effect, Millis, PeerId};
+use crate::engine::ReadFor;
+use crate::event::{Count, Effect, JobId, Millis, PeerId};
 use crate::peer::Peer;
 
 /// One collection being reconciled with one peer, this host asking.
@@ -27,15 +28,36 @@ pub(crate) struct Session {
     heard: Millis,
 }
 
+/// What a round came to.
+enum Round {
+    Next(Vec<u8>),
+    /// There is nothing more to say.
+    Over,
+    /// More ids were found than are noted at once.
+    TooMuch,
+}
+
 impl Session {
-    fn note(&mut self, found: minca_sync::negentropy::Found) {
+    pub(crate) fn ids_noted(&self) -> usize {
+        self.have.len() + self.need.len()
+    }
+
+    /// Notes what a round found, each id once, as long as it is no more than `most` in
+    /// all. False where more was found.
+    fn note(&mut self, found: minca_sync::negentropy::Found, most: usize) -> bool {
         for (ids, list) in [(found.have, &mut self.have), (found.need, &mut self.need)] {
             for id in ids {
-                if self.handled.insert(id) {
-                    list.push(ContentId::from_digest(id));
+                if self.handled.contains(&id) {
+                    continue;
                 }
+                if self.handled.len() >= most {
+                    return false;
+                }
+                self.handled.insert(id);
+                list.push(ContentId::from_digest(id));
             }
         }
+        true
     }
 }
 
@@ -64,6 +86,12 @@ impl Engine {
         let Some(peer) = self.peers.get(&id) else {
             return;
         };
+        if peer.to_begin.is_empty()
+            || peer.sessions.len() >= self.config.sessions_per_peer
+            || peer.ids_noted() >= self.config.ids_per_peer
+        {
+            return;
+        }
         let sys_first = peer
             .sessions
             .iter()
@@ -80,13 +108,11 @@ impl Engine {
         let names: Vec<String> = names.take(places).cloned().collect();
         for name in names {
             let message = match self.collections.access(&name) {
-                Access::Open(set) => match initiate(set) {
-                    Ok(message) => message,
-                    Err(_) => continue,
-                },
+                // An open collection has all its items, so there is always a message.
+                Access::Open(set) => initiate(set).unwrap_or_default(),
                 Access::Loading => continue,
-                Access::ReadAfter(after) => {
-                    self.read_items(name, after);
+                Access::ReadAfter(_) => {
+                    self.read(ReadFor::Items { collection: name });
                     continue;
                 }
             };
@@ -127,41 +153,63 @@ impl Engine {
         };
         let mut session = peer.sessions.swap_remove(at);
         session.heard = now;
-        let next = message.and_then(|message| self.next_round(&mut session, message));
-        let Some(next) = next.filter(|_| session.rounds < self.config.rounds_per_session) else {
-            self.end_session(id, session);
-            return;
-        };
-        session.rounds += 1;
-        self.send(id, |out| {
-            write_reconcile(out, session.id, &session.collection, &next)
+        let noted = peer.ids_noted();
+        let most = self.config.ids_per_peer.saturating_sub(noted);
+        let round = message.map_or(Round::Over, |message| {
+            self.next_round(&mut session, message, most)
         });
-        if let Some(peer) = self.peers.get_mut(&id) {
-            peer.sessions.push(session);
+        let rounds_left = session.rounds < self.config.rounds_per_session;
+        match round {
+            Round::Next(next) if rounds_left => {
+                session.rounds += 1;
+                self.send(id, |out| {
+                    write_reconcile(out, session.id, &session.collection, &next)
+                });
+                if let Some(peer) = self.peers.get_mut(&id) {
+                    peer.sessions.push(session);
+                }
+            }
+            Round::Over => self.end_session(id, session),
+            Round::Next(_) | Round::TooMuch => {
+                self.count(Count::Limited("session"));
+                self.end_session(id, session);
+                // The rest is found in the session that the next hello begins.
+                let due = now + self.config.hello_after_intake;
+                if let Some(peer) = self.peers.get_mut(&id) {
+                    peer.hello_by(due);
+                }
+            }
         }
     }
 
-    /// What this host says next in a session; `None` when it has nothing more to say.
-    fn next_round(&mut self, session: &mut Session, message: Vec<u8>) -> Option<Vec<u8>> {
+    /// What this host says next in a session, of which no more than `most` ids are noted.
+    fn next_round(&mut self, session: &mut Session, message: Vec<u8>, most: usize) -> Round {
         let mut round = match Initiator::new(message, FrameLimit::SYNC) {
             Ok(round) => round,
             Err(_) => {
                 self.count(Count::Limited("reconciled-malformed"));
-                return None;
+                return Round::Over;
             }
         };
         loop {
             let Access::Open(set) = self.collections.access(&session.collection) else {
-                return None;
+                return Round::Over;
             };
             match round.step(set) {
-                InitiatorStep::Found(found) => session.note(found),
+                InitiatorStep::Found(found) => {
+                    if !session.note(found, most) {
+                        return Round::TooMuch;
+                    }
+                }
                 InitiatorStep::Done { found, next } => {
-                    session.note(found);
-                    return next;
+                    return match (session.note(found, most), next) {
+                        (false, _) => Round::TooMuch,
+                        (true, Some(next)) => Round::Next(next),
+                        (true, None) => Round::Over,
+                    };
                 }
                 // An open collection has all its items.
-                InitiatorStep::Needs(_) => return None,
+                InitiatorStep::Needs(_) => return Round::Over,
             }
         }
     }
@@ -184,15 +232,18 @@ impl Engine {
     /// Asks for what is in the queue: a few `want`s at once, each of one collection.
     pub(crate) fn ask_more(&mut self, id: PeerId, now: Millis) {
         loop {
+            let may_ask = self.peers.get(&id).is_some_and(|peer| {
+                peer.asks.has_more()
+                    && peer.asks.in_flight.len() < self.config.wants_in_flight
+                    && peer.unsent <= self.config.unsent_bytes
+            });
+            if !may_ask {
+                return;
+            }
             let request = self.next_request();
             let Some(peer) = self.peers.get_mut(&id) else {
                 return;
             };
-            if peer.asks.in_flight.len() >= self.config.wants_in_flight
-                || peer.unsent > self.config.unsent_bytes
-            {
-                return;
-            }
             let Some(ids) = peer
                 .asks
                 .next_want(request, self.config.ids_per_request, now)
@@ -237,22 +288,17 @@ impl Engine {
         self.to_pump.insert(id);
     }
 
-    /// Has the next page of a collection's items read.
-    pub(crate) fn read_items(&mut self, collection: String, after: Option<minca_sync::item::Item>) {
-        let job = self.next_job();
-        self.collections.reading(&collection, job);
-        self.reads.insert(
+    /// The next page of a collection's items, unless one is being read.
+    pub(crate) fn page_to_read(&mut self, job: JobId, collection: &str) -> Option<Effect> {
+        let Access::ReadAfter(after) = self.collections.access(collection) else {
+            return None;
+        };
+        self.collections.reading(collection, job);
+        Some(Effect::ReadItems {
             job,
-            crate::engine::ReadFor::Items {
-                collection: collection.clone(),
-            },
-        );
-        let limit = self.config.items_per_read;
-        self.effects.push(Effect::ReadItems {
-            job,
-            collection,
+            collection: collection.to_owned(),
             after,
-            limit,
-        });
+            limit: self.config.items_per_read,
+        })
     }
 }

@@ -90,13 +90,17 @@ impl Waiting {
             return 1;
         }
         while self.over(did, bytes) {
-            let Some((_, slot)) = self
+            let first = self
                 .shares
                 .get(&did)
-                .and_then(|share| share.order.first().copied())
-            else {
+                .and_then(|share| share.order.first().copied());
+            let Some((named, slot)) = first else {
                 return gave_way + 1;
             };
+            // It is itself the one that gives way: all that wait have a named root.
+            if named && !missing.root_named {
+                return gave_way + 1;
+            }
             self.take(slot);
             gave_way += 1;
         }

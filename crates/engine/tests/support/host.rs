@@ -1,5 +1,6 @@
 //! Drives an engine over the dumb store, doing what it asks for in any order.
 
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use engine::{
@@ -30,12 +31,28 @@ pub struct Host {
     pub closed: Vec<(PeerId, u16)>,
     pub counts: Vec<Count>,
     pub handled: usize,
+    pub handled_by: BTreeMap<PeerId, usize>,
     pub abandoned: bool,
+    /// What was asked of the store so far.
+    pub reads: usize,
+    pub commits: usize,
+    /// Versions kept by the largest commit.
+    pub largest_commit: usize,
     /// Asked for and not done yet.
     waiting: Vec<Effect>,
     /// The next commits that fail, in a way of `failure`.
     pub failing_commits: usize,
     pub failure: StoreFailure,
+    /// A commit that fails has landed all the same.
+    pub lands_anyway: bool,
+    /// The next reads that fail.
+    pub failing_reads: usize,
+    /// One of so many reads and commits fails, by chance.
+    pub one_fails_of: Option<u32>,
+    /// A version no commit can take.
+    pub unfit: Option<ContentId>,
+    /// A commit landed and the engine was told otherwise.
+    pub in_doubt: bool,
     random: Option<StdRng>,
 }
 
@@ -56,10 +73,19 @@ impl Host {
             closed: Vec::new(),
             counts: Vec::new(),
             handled: 0,
+            handled_by: BTreeMap::new(),
             abandoned: false,
+            reads: 0,
+            commits: 0,
+            largest_commit: 0,
             waiting: Vec::new(),
             failing_commits: 0,
             failure: StoreFailure::Unavailable,
+            lands_anyway: false,
+            failing_reads: 0,
+            one_fails_of: None,
+            unfit: None,
+            in_doubt: false,
             random: None,
         }
     }
@@ -78,7 +104,10 @@ impl Host {
                     self.check_sent(&message);
                     self.sent.push((peer, message.to_vec()));
                 }
-                Effect::Handled { bytes, .. } => self.handled += bytes,
+                Effect::Handled { peer, bytes } => {
+                    self.handled += bytes;
+                    *self.handled_by.entry(peer).or_default() += bytes;
+                }
                 Effect::Close { peer, code } => self.closed.push((peer, code)),
                 Effect::Count(count) => self.counts.push(count),
                 Effect::Abandon => self.abandoned = true,
@@ -105,22 +134,16 @@ impl Host {
                     "passed on before its commit"
                 );
             }
-            PeerMessage::Sync(Message::Hello(hello)) => {
-                let sums: Vec<_> = self
-                    .rows
-                    .sums()
-                    .into_iter()
-                    .map(|(name, sum)| (name, Some(sum.fingerprint())))
-                    .collect();
-                let said: Vec<_> = hello
-                    .sums
-                    .into_iter()
-                    .map(|(name, sum)| (name.to_string(), sum))
-                    .collect();
-                assert_eq!(
-                    said, sums,
-                    "said other sums than those of what is committed"
-                );
+            PeerMessage::Sync(Message::Hello(hello)) if !self.in_doubt => {
+                let sums = self.rows.sums();
+                assert_eq!(hello.sums.len(), sums.len().min(1_000));
+                for (name, said) in &hello.sums {
+                    let sum = sums.get(&**name).map(minca_sync::sum::Sum::fingerprint);
+                    assert_eq!(
+                        *said, sum,
+                        "said another sum than that of what is committed"
+                    );
+                }
             }
             _ => {}
         }
@@ -141,7 +164,11 @@ impl Host {
     }
 
     fn carry_out(&mut self, at: usize) -> Event {
-        match self.waiting.remove(at) {
+        let effect = self.waiting.remove(at);
+        if let Some(event) = self.failing_read(&effect) {
+            return event;
+        }
+        match effect {
             Effect::Verify { job, versions, .. } => {
                 let space = self.space.id();
                 Event::Verified {
@@ -178,9 +205,52 @@ impl Host {
         }
     }
 
+    /// By chance, one of so many.
+    fn by_chance(&mut self) -> bool {
+        match (self.one_fails_of, &mut self.random) {
+            (Some(of), Some(random)) => random.random_ratio(1, of),
+            _ => false,
+        }
+    }
+
+    fn failing_read(&mut self, effect: &Effect) -> Option<Event> {
+        let failed = StoreFailure::Unavailable;
+        let event = match effect {
+            Effect::Read { job, .. } => Event::Found {
+                job: *job,
+                found: Err(failed),
+            },
+            Effect::ReadItems { job, .. } => Event::Items {
+                job: *job,
+                items: Err(failed),
+            },
+            Effect::ReadVersions { job, .. } => Event::Versions {
+                job: *job,
+                versions: Err(failed),
+            },
+            _ => return None,
+        };
+        self.reads += 1;
+        let fails = self.failing_reads > 0 || self.by_chance();
+        self.failing_reads = self.failing_reads.saturating_sub(1);
+        fails.then_some(event)
+    }
+
     fn commit(&mut self, job: JobId, batch: &Arc<engine::rows::Batch>) -> Event {
-        if self.failing_commits > 0 {
-            self.failing_commits -= 1;
+        self.commits += 1;
+        self.largest_commit = self.largest_commit.max(batch.keep.len());
+        if batch.keep.iter().any(|row| Some(row.id) == self.unfit) {
+            return Event::Committed {
+                job,
+                outcome: Err(StoreFailure::DoesNotFit),
+            };
+        }
+        if self.failing_commits > 0 || self.by_chance() {
+            self.failing_commits = self.failing_commits.saturating_sub(1);
+            if self.lands_anyway && self.failure == StoreFailure::Unavailable {
+                self.rows.commit(batch).expect("a batch that fits");
+                self.in_doubt = true;
+            }
             return Event::Committed {
                 job,
                 outcome: Err(self.failure),
@@ -313,4 +383,26 @@ fn pass(from: &mut Host, to: &mut Host) -> bool {
         });
     }
     !sent.is_empty()
+}
+
+/// Lets hosts that are peers of each other talk until none has anything to say.
+/// To each, another is the peer of its number here.
+pub fn talk_all(hosts: &mut [Host]) {
+    for _ in 0..10_000 {
+        let mut any = false;
+        for from in 0..hosts.len() {
+            any |= hosts[from].step();
+            for (peer, message) in std::mem::take(&mut hosts[from].sent) {
+                any = true;
+                let bytes = message.len();
+                hosts[from].event(Event::Room { peer, bytes });
+                let to = usize::try_from(peer.0).expect("small");
+                hosts[to].hear(from as u64, &message);
+            }
+        }
+        if !any {
+            return;
+        }
+    }
+    panic!("the hosts never came to rest");
 }
