@@ -168,6 +168,11 @@ impl Engine {
         self.peers.values().map(Peer::ids_noted).sum()
     }
 
+    /// Whether the space's history names an account (03 §3.4).
+    pub fn names(&self, account: &Did) -> bool {
+        self.judge.names(account)
+    }
+
     /// How many peers are here.
     pub fn peers(&self) -> usize {
         self.peers.len()

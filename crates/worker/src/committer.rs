@@ -3,10 +3,12 @@
 use std::sync::Arc;
 
 use engine::StoreFailure;
-use engine::rows::Batch;
+use engine::rows::{Batch, VersionRow};
 use minca_record::content_id::ContentId;
 use store::{BatchError, Lease, SpaceBatch, Store, StoreError};
 use tokio::sync::{mpsc, oneshot, watch};
+
+use crate::due::DueSpaces;
 
 /// Batches that may wait for a commit. An engine has at most one.
 const BATCHES_WAITING: usize = 1_024;
@@ -16,13 +18,17 @@ const BATCHES_PER_COMMIT: usize = 64;
 /// Hands batches to the task that commits them.
 #[derive(Clone, Debug)]
 pub(crate) struct Committer {
-    batches: mpsc::Sender<Waiting>,
+    orders: mpsc::Sender<Order>,
 }
 
 #[derive(Debug)]
-struct Waiting {
-    batch: SpaceBatch,
-    done: oneshot::Sender<Result<(), StoreFailure>>,
+enum Order {
+    Commit {
+        batch: SpaceBatch,
+        done: oneshot::Sender<Result<(), StoreFailure>>,
+    },
+    /// Say when everything before it has been answered.
+    Settle { done: oneshot::Sender<()> },
 }
 
 impl Committer {
@@ -31,12 +37,24 @@ impl Committer {
     pub(crate) fn start(
         store: Arc<dyn Store>,
         lease: watch::Receiver<Option<Lease>>,
-    ) -> (Committer, tokio::task::JoinHandle<()>) {
-        let (batches, waiting) = mpsc::channel(BATCHES_WAITING);
-        (
-            Committer { batches },
-            tokio::spawn(run(store, lease, waiting)),
-        )
+        due: Arc<DueSpaces>,
+    ) -> Committer {
+        let (orders, waiting) = mpsc::channel(BATCHES_WAITING);
+        tokio::spawn(run(store, lease, due, waiting));
+        Committer { orders }
+    }
+
+    /// Waits until every batch handed over so far has landed or failed. A space is
+    /// opened only after that: what an earlier task of it left here would change
+    /// what was just read.
+    pub(crate) async fn settle(&self) -> Result<(), StoreFailure> {
+        let (done, settled) = oneshot::channel();
+        let order = Order::Settle { done };
+        self.orders
+            .send(order)
+            .await
+            .map_err(|_| StoreFailure::Lost)?;
+        settled.await.map_err(|_| StoreFailure::Lost)
     }
 
     /// Commits one space's batch, together with whatever else is waiting.
@@ -46,12 +64,12 @@ impl Committer {
         batch: Arc<Batch>,
     ) -> Result<(), StoreFailure> {
         let (done, outcome) = oneshot::channel();
-        let waiting = Waiting {
+        let order = Order::Commit {
             batch: SpaceBatch { space, batch },
             done,
         };
-        self.batches
-            .send(waiting)
+        self.orders
+            .send(order)
             .await
             .map_err(|_| StoreFailure::Lost)?;
         outcome.await.map_err(|_| StoreFailure::Lost)?
@@ -61,32 +79,85 @@ impl Committer {
 async fn run(
     store: Arc<dyn Store>,
     lease: watch::Receiver<Option<Lease>>,
-    mut waiting: mpsc::Receiver<Waiting>,
+    due: Arc<DueSpaces>,
+    mut waiting: mpsc::Receiver<Order>,
 ) {
     let mut group = Vec::new();
     while waiting.recv_many(&mut group, BATCHES_PER_COMMIT).await > 0 {
-        let (batches, done): (Vec<SpaceBatch>, Vec<_>) =
-            group.drain(..).map(|it| (it.batch, it.done)).unzip();
-        let lease = *lease.borrow();
-        let outcome = match lease {
-            Some(lease) => store.commit(&lease, &batches).await,
-            None => Err(StoreError::Fenced),
-        };
-        let outcomes: Vec<Result<(), StoreFailure>> = match outcome {
-            Ok(outcomes) => outcomes
-                .into_iter()
-                .map(|one| one.map_err(of_batch))
-                .collect(),
-            Err(error) => {
-                let failure = failure_of(&error);
-                vec![Err(failure); batches.len()]
+        let mut batches = Vec::new();
+        let mut committed = Vec::new();
+        let mut settled = Vec::new();
+        for order in group.drain(..) {
+            match order {
+                Order::Commit { batch, done } => {
+                    batches.push(batch);
+                    committed.push(done);
+                }
+                Order::Settle { done } => settled.push(done),
             }
-        };
-        for (done, outcome) in done.into_iter().zip(outcomes) {
+        }
+        let lease = *lease.borrow();
+        let outcomes = commit(&store, lease, &batches, &due).await;
+        for (done, outcome) in committed.into_iter().zip(outcomes) {
             // An engine that was dropped meanwhile reads what is stored when it opens again.
             let _ = done.send(outcome);
         }
+        for done in settled {
+            let _ = done.send(());
+        }
     }
+}
+
+/// Commits and notes what the bucket lacks, whether or not anyone waits for it any more.
+async fn commit(
+    store: &Arc<dyn Store>,
+    lease: Option<Lease>,
+    batches: &[SpaceBatch],
+    due: &DueSpaces,
+) -> Vec<Result<(), StoreFailure>> {
+    if batches.is_empty() {
+        return Vec::new();
+    }
+    let outcome = match lease {
+        Some(lease) => {
+            let (store, batches) = (Arc::clone(store), batches.to_vec());
+            // In a task of its own: one commit that panics must not end all others.
+            tokio::spawn(async move { store.commit(&lease, &batches).await })
+                .await
+                .unwrap_or_else(|_| Err(StoreError::Unavailable("the commit panicked".to_owned())))
+        }
+        None => Err(StoreError::Fenced),
+    };
+    match outcome {
+        Ok(outcomes) => {
+            for (batch, outcome) in batches.iter().zip(&outcomes) {
+                if outcome.is_ok() {
+                    due.committed(batch.space, bytes_of(&batch.batch));
+                }
+            }
+            outcomes
+                .into_iter()
+                .map(|one| one.map_err(of_batch))
+                .collect()
+        }
+        Err(error) => {
+            let failure = failure_of(&error);
+            if failure == StoreFailure::Unavailable {
+                // It may have landed all the same. To look for nothing costs little.
+                for batch in batches {
+                    due.committed(batch.space, bytes_of(&batch.batch));
+                }
+            }
+            vec![Err(failure); batches.len()]
+        }
+    }
+}
+
+/// Bytes a batch brings that the bucket lacks.
+fn bytes_of(batch: &Batch) -> u64 {
+    let kept: u64 = batch.keep.iter().map(VersionRow::stored_bytes).sum();
+    let filled: usize = batch.fill.iter().map(|(_, body)| body.len()).sum();
+    kept + filled as u64
 }
 
 fn of_batch(error: BatchError) -> StoreFailure {

@@ -5,13 +5,16 @@
 //! task is busy this waits for it, no bytes are given back to the front-end, and
 //! the socket is not read. The task that hears the link never waits for any of it.
 
+use std::panic::catch_unwind;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use bytes::Bytes;
 use engine::PeerMessage;
-use link::ConnectionId;
+use link::channel::LinkSender;
+use link::{ConnectionId, ToFront};
 use minca_record::did::Did;
+use minca_sync::close::Close;
 use minca_sync::envelope::{Envelope, Kind};
 use minca_sync::frame::Frame;
 use minca_sync::message::Message;
@@ -55,11 +58,20 @@ impl Connection {
     pub(crate) fn start(
         proven: Proven,
         space: mpsc::Sender<Input>,
+        to_front: LinkSender<ToFront>,
         big: Arc<Semaphore>,
     ) -> Connection {
         let (messages, waiting) = mpsc::channel(MESSAGES_WAITING);
         let room = Arc::new(Room::default());
-        tokio::spawn(run(proven, waiting, Arc::clone(&room), space, big));
+        let room_came = Arc::clone(&room);
+        tokio::spawn(async move {
+            let connection = proven.connection;
+            if run(proven, waiting, room_came, space, big).await == Ended::ByHost {
+                // Nobody else would ever tell the peer.
+                let code = Close::InternalError.code();
+                let _ = to_front.send(ToFront::Close { connection, code }).await;
+            }
+        });
         Connection { messages, room }
     }
 
@@ -75,49 +87,62 @@ impl Connection {
     }
 }
 
+/// Why a connection's task is over.
+#[derive(PartialEq, Eq)]
+enum Ended {
+    /// The socket is gone.
+    ByPeer,
+    /// The space's task is gone, or a message could not be parsed.
+    ByHost,
+}
+
 async fn run(
     proven: Proven,
     mut messages: mpsc::Receiver<Bytes>,
     room: Arc<Room>,
     space: mpsc::Sender<Input>,
     big: Arc<Semaphore>,
-) {
+) -> Ended {
     let Proven {
         connection,
         did,
         read_key,
     } = proven;
-    let mut input = Some(Input::Join {
+    let mut input = Input::Join {
         connection,
         did,
         read_key,
-    });
-    while let Some(next) = input {
-        if space.send(next).await.is_err() {
-            return;
+    };
+    let ended = loop {
+        if space.send(input).await.is_err() {
+            return Ended::ByHost;
         }
         input = tokio::select! {
             biased;
+            () = space.closed() => return Ended::ByHost,
             () = room.came.notified() => {
-                Some(Input::Room { connection, bytes: room.bytes.swap(0, Ordering::AcqRel) })
+                Input::Room { connection, bytes: room.bytes.swap(0, Ordering::AcqRel) }
             }
-            bytes = messages.recv() => match bytes {
-                Some(bytes) => {
-                    let length = bytes.len();
-                    let message = parse(bytes, &big).await;
-                    message.map(|message| Input::Message { connection, message, bytes: length })
+            bytes = messages.recv() => {
+                let Some(bytes) = bytes else {
+                    break Ended::ByPeer;
+                };
+                let length = bytes.len();
+                match parse(bytes, &big).await {
+                    Some(message) => Input::Message { connection, message, bytes: length },
+                    None => break Ended::ByHost,
                 }
-                None => None,
-            },
+            }
         };
-    }
+    };
     // The space's task may be gone, and everyone of it with it.
     let _ = space.send(Input::Leave { connection }).await;
+    ended
 }
 
 async fn parse(bytes: Bytes, big: &Semaphore) -> Option<PeerMessage> {
     if bytes.len() <= PARSED_ASIDE {
-        return Some(read(&bytes));
+        return catch_unwind(|| read(&bytes)).ok();
     }
     let _place = match bytes.len() > BIG {
         true => Some(big.acquire().await.ok()?),

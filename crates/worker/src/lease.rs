@@ -7,7 +7,7 @@ use std::sync::Arc;
 
 use store::{Holder, Lease, Shard, Store, StoreError, TakeLease};
 use tokio::sync::watch;
-use tokio::time::{Duration, Instant, sleep};
+use tokio::time::{Duration, Instant, sleep, timeout};
 
 /// Takes the lease, waiting while another has it.
 ///
@@ -49,7 +49,10 @@ pub(crate) async fn keep(
             _ = stop.wait_for(|stop| *stop) => break,
         }
         let asked = Instant::now();
-        match store.renew_lease(&lease, lasts).await {
+        // A store that doesn't answer is one that can't renew it.
+        let renewed = timeout(lasts / 3, store.renew_lease(&lease, lasts)).await;
+        let no_answer = |_| Err(StoreError::Unavailable("no answer".to_owned()));
+        match renewed.unwrap_or_else(no_answer) {
             Ok(()) => {
                 runs_out = asked + lasts;
                 current.send_if_modified(|current| current.replace(lease).is_none());

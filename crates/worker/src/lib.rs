@@ -18,6 +18,7 @@ mod metrics;
 mod opening;
 mod router;
 mod shared;
+mod sockets;
 mod space;
 mod verify_pool;
 mod worker;

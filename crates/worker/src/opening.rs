@@ -10,57 +10,83 @@ use minca_record::constitution::Constitution;
 use minca_record::content_id::ContentId;
 use minca_record::json::{self, Value};
 use minca_sync::close::Close;
+use prometheus::IntGauge;
 use tokio::sync::mpsc;
 
 use crate::shared::Shared;
 use crate::space::{Input, SpaceTask};
 
-/// Opens a space and runs it. Where it can't be opened whoever waits is refused.
+/// Waits for someone to come, opens the space and runs it. Where it can't be opened
+/// whoever waits is refused. Ends when nobody needs the space; whoever comes in the
+/// last moment is in the receiver.
 pub(crate) async fn open_and_run(
     shared: Arc<Shared>,
     space: ContentId,
-    inputs: mpsc::Receiver<Input>,
-    to_front: LinkSender<ToFront>,
-) -> mpsc::Receiver<Input> {
-    let refusal = match open(&shared, space).await {
-        Ok(Some((opened, constitution, read_key))) => {
-            let judge = Box::new(ConstitutionJudge::new(constitution));
-            return Box::pin(
-                SpaceTask::new(shared, space, opened, judge, read_key, inputs, to_front).run(),
-            )
-            .await;
-        }
-        Ok(None) => Close::NotAReader,
-        Err(()) => Close::CouldNotOpen,
-    };
-    // Whoever comes later opens it anew.
-    refuse_all(inputs, to_front, refusal).await
-}
-
-/// Refuses whoever is on the way in by now.
-pub(crate) async fn refuse_all(
     mut inputs: mpsc::Receiver<Input>,
     to_front: LinkSender<ToFront>,
-    refusal: Close,
 ) -> mpsc::Receiver<Input> {
-    while let Ok(input) = inputs.try_recv() {
-        match input {
-            Input::Join { connection, .. } => {
-                let code = refusal.code();
-                let _ = to_front.send(ToFront::Refused { connection, code }).await;
-            }
+    loop {
+        let next = tokio::time::timeout(shared.config.idle_close, inputs.recv()).await;
+        let Ok(Some(input)) = next else {
+            return inputs;
+        };
+        let connection = match input {
+            Input::Join { connection, .. } => connection,
             Input::Stop { done } => {
                 let _ = done.send(());
+                continue;
             }
-            Input::Message { .. } | Input::Room { .. } | Input::Leave { .. } => {}
-        }
+            // Of connections that were let go.
+            Input::Message { .. } | Input::Room { .. } | Input::Leave { .. } => continue,
+        };
+        let refusal = match open(&shared, space).await {
+            Ok(Some((opened, constitution, read_key))) => {
+                let _open = CountedOpen::new(&shared);
+                let judge = Box::new(ConstitutionJudge::new(constitution));
+                let task = SpaceTask::new(
+                    Arc::clone(&shared),
+                    space,
+                    opened,
+                    judge,
+                    read_key,
+                    inputs,
+                    to_front,
+                );
+                return Box::pin(task.run(input)).await;
+            }
+            Ok(None) => Close::NotAReader,
+            Err(()) => Close::CouldNotOpen,
+        };
+        let code = refusal.code();
+        let _ = to_front.send(ToFront::Refused { connection, code }).await;
     }
-    inputs
+}
+
+/// Counts a space as open for as long as it lives.
+struct CountedOpen(IntGauge);
+
+impl CountedOpen {
+    fn new(shared: &Shared) -> CountedOpen {
+        let open = shared.metrics.spaces.with_label_values(&["open"]);
+        open.inc();
+        CountedOpen(open)
+    }
+}
+
+impl Drop for CountedOpen {
+    fn drop(&mut self) {
+        self.0.dec();
+    }
 }
 
 type Opened = (OpenedSpace, Constitution, Option<minca_record::did::Did>);
 
 async fn open(shared: &Shared, space: ContentId) -> Result<Option<Opened>, ()> {
+    if shared.lease.borrow().is_none() {
+        tracing::warn!("a space is not opened while the lease is lost");
+        return Err(());
+    }
+    shared.committer.settle().await.map_err(|_| ())?;
     let failed = |error: store::StoreError| tracing::error!(%error, "a space could not be opened");
     let Some(door) = shared.store.door(&space).await.map_err(failed)? else {
         return Ok(None);

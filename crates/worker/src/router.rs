@@ -2,7 +2,6 @@
 //! and has spaces opened and closed. It never waits for any of them.
 
 use std::collections::HashMap;
-use std::collections::hash_map::Entry;
 use std::sync::Arc;
 
 use link::channel::{LinkReceiver, LinkSender};
@@ -30,17 +29,15 @@ pub(crate) enum Order {
 
 /// A space's task that ended, with its receiver: it may hold a peer that came in
 /// the last moment.
-type EndedTask = (TaskNumber, ContentId, mpsc::Receiver<Input>);
-
-/// Number of a space's task; each opening has its own.
-type TaskNumber = u64;
+type EndedTask = (ContentId, mpsc::Receiver<Input>);
 
 /// See the module's documentation.
 pub(crate) struct Router {
     shared: Arc<Shared>,
     to_front: LinkSender<ToFront>,
-    spaces: HashMap<ContentId, (TaskNumber, mpsc::Sender<Input>)>,
-    next_task: TaskNumber,
+    /// Spaces with a task. One stays here until its task has ended, so that there are
+    /// never two of one space.
+    spaces: HashMap<ContentId, mpsc::Sender<Input>>,
     tasks: JoinSet<EndedTask>,
     connections: HashMap<ConnectionId, Connection>,
     big: Arc<Semaphore>,
@@ -52,7 +49,6 @@ impl Router {
             shared,
             to_front,
             spaces: HashMap::new(),
-            next_task: 0,
             tasks: JoinSet::new(),
             connections: HashMap::new(),
             big: Arc::new(Semaphore::new(BIG_AT_ONCE)),
@@ -102,7 +98,8 @@ impl Router {
                     read_key,
                 };
                 let space = self.task_of(space);
-                let connected = Connection::start(proven, space, Arc::clone(&self.big));
+                let to_front = self.to_front.clone();
+                let connected = Connection::start(proven, space, to_front, Arc::clone(&self.big));
                 self.connections.insert(connection, connected);
             }
             ToWorker::Message { connection, bytes } => {
@@ -142,8 +139,8 @@ impl Router {
 
     fn ordered(&mut self, order: Order) {
         let Order::LetGo { space, done } = order;
-        match self.spaces.remove(&space) {
-            Some((_, task)) => {
+        match self.spaces.get(&space).cloned() {
+            Some(task) => {
                 tokio::spawn(async move {
                     let _ = task.send(Input::Stop { done }).await;
                 });
@@ -156,61 +153,39 @@ impl Router {
 
     /// The channel to a space's task, which is started if there is none.
     fn task_of(&mut self, space: ContentId) -> mpsc::Sender<Input> {
-        if let Some((_, task)) = self.spaces.get(&space) {
+        if let Some(task) = self.spaces.get(&space) {
             return task.clone();
         }
         let (task, inputs) = space::channel();
-        self.start(space, task.clone(), inputs);
+        self.spaces.insert(space, task.clone());
+        self.start(space, inputs);
         task
     }
 
-    fn start(
-        &mut self,
-        space: ContentId,
-        task: mpsc::Sender<Input>,
-        inputs: mpsc::Receiver<Input>,
-    ) {
-        let number = self.next_task;
-        self.next_task += 1;
-        self.spaces.insert(space, (number, task));
+    fn start(&mut self, space: ContentId, inputs: mpsc::Receiver<Input>) {
         let shared = Arc::clone(&self.shared);
         let to_front = self.to_front.clone();
-        self.shared
-            .metrics
-            .spaces
-            .with_label_values(&["open"])
-            .inc();
         self.tasks.spawn(async move {
             let inputs = opening::open_and_run(shared, space, inputs, to_front).await;
-            (number, space, inputs)
+            (space, inputs)
         });
     }
 
-    /// A space's task ended: it is forgotten, unless someone came meanwhile.
+    /// A space's task ended: it is forgotten, unless a connection still has its channel
+    /// and may yet say something over it.
     fn ended(&mut self, ended: Result<EndedTask, tokio::task::JoinError>) {
-        self.shared
-            .metrics
-            .spaces
-            .with_label_values(&["open"])
-            .dec();
-        let Ok((number, space, inputs)) = ended else {
-            // Its channel is closed, so whoever comes next finds the space opened anew.
+        let Ok((space, inputs)) = ended else {
+            // Its channel is closed, so its connections close and whoever comes next
+            // finds the space opened anew.
             tracing::error!("a space's task failed; its peers will dial again");
-            self.spaces.retain(|_, (_, task)| !task.is_closed());
+            self.spaces.retain(|_, task| !task.is_closed());
             return;
         };
-        match self.spaces.entry(space) {
-            Entry::Occupied(current) if current.get().0 == number => {
-                let (_, task) = current.remove();
-                if !inputs.is_empty() {
-                    self.start(space, task, inputs);
-                }
-            }
-            // It was let go of: whoever was on the way in dials again.
-            _ => {
-                let to_front = self.to_front.clone();
-                tokio::spawn(opening::refuse_all(inputs, to_front, Close::NotAReader));
-            }
+        // One sender is the router's own.
+        if inputs.sender_strong_count() > 1 || !inputs.is_empty() {
+            self.start(space, inputs);
+        } else {
+            self.spaces.remove(&space);
         }
     }
 }

@@ -26,7 +26,7 @@ pub(crate) struct Shared {
     /// The lease of the moment; `None` while this worker owns nothing.
     pub(crate) lease: watch::Receiver<Option<Lease>>,
     /// What the bucket lacks.
-    pub(crate) due: DueSpaces,
+    pub(crate) due: Arc<DueSpaces>,
     pub(crate) metrics: WorkerMetrics,
     /// Where engines' clocks begin.
     pub(crate) started: Instant,

@@ -6,10 +6,9 @@
 //! future polled here, so that nothing outlives the task and nothing is queued
 //! without a bound.
 
-use std::collections::HashMap;
 use std::sync::Arc;
 
-use engine::rows::{Batch, OpenedSpace, VersionRow};
+use engine::rows::OpenedSpace;
 use engine::standing::Judge;
 use engine::{Effect, Engine, EngineConfig, Event, PeerId, PeerMessage};
 use futures::future::BoxFuture;
@@ -25,10 +24,14 @@ use tokio::time::{Duration, Instant};
 use crate::committer::failure_of;
 use crate::metrics::WorkerMetrics;
 use crate::shared::Shared;
+use crate::sockets::{Admission, PEERS_PER_SPACE, Sockets};
 
 /// What may wait for a space's task. Beyond it a connection's task waits, and
 /// with it that connection's socket.
 const INPUTS_WAITING: usize = 64;
+
+/// How long a space may take to finish what is on its way in when the worker stops.
+const TO_COME_TO_REST: Duration = Duration::from_secs(5);
 
 /// What a space's task is told.
 #[derive(Debug)]
@@ -71,8 +74,7 @@ pub(crate) struct SpaceTask {
     inputs: mpsc::Receiver<Input>,
     to_front: LinkSender<ToFront>,
     under_way: FuturesUnordered<BoxFuture<'static, Event>>,
-    /// Who is connected, to close the older of two sockets of one DID (04 §5.3 step 9).
-    sockets: HashMap<Did, ConnectionId>,
+    sockets: Sockets,
     idle_since: Option<Instant>,
 }
 
@@ -95,40 +97,73 @@ impl SpaceTask {
             inputs,
             to_front,
             under_way: FuturesUnordered::new(),
-            sockets: HashMap::new(),
+            sockets: Sockets::default(),
             idle_since: Some(Instant::now()),
         }
     }
 
     /// Runs until nobody needs the space, or it is stopped. The receiver comes
     /// back so that a peer that came in the last moment is not lost.
-    pub(crate) async fn run(mut self) -> mpsc::Receiver<Input> {
+    pub(crate) async fn run(mut self, first: Input) -> mpsc::Receiver<Input> {
+        let mut input = Some(first);
+        let mut just_ticked = false;
         loop {
             let wake = self.wake_at();
-            let event = tokio::select! {
-                biased;
-                Some(event) = self.under_way.next(), if !self.under_way.is_empty() => event,
-                input = self.inputs.recv() => match input {
-                    Some(Input::Stop { done }) => {
-                        self.let_everyone_go(Close::NotAReader.code()).await;
-                        let _ = done.send(());
-                        return self.inputs;
-                    }
-                    Some(input) => match self.event_of(input).await {
-                        Some(event) => event,
-                        None => continue,
+            // However much comes, what is due is not put off; and what is still due
+            // after that does not keep out what comes.
+            let is_due = wake.is_some_and(|at| at <= Instant::now());
+            let event = if let Some(first) = input.take() {
+                self.event_of(first).await
+            } else if is_due && !just_ticked {
+                just_ticked = true;
+                Some(Event::Tick)
+            } else {
+                just_ticked = false;
+                tokio::select! {
+                    biased;
+                    Some(event) = self.under_way.next(), if !self.under_way.is_empty() => Some(event),
+                    input = self.inputs.recv() => match input {
+                        Some(Input::Stop { done }) => {
+                            self.let_everyone_go(Close::NotAReader.code()).await;
+                            let _ = done.send(());
+                            return self.inputs;
+                        }
+                        Some(input) => self.event_of(input).await,
+                        None => {
+                            self.come_to_rest().await;
+                            return self.inputs;
+                        }
                     },
-                    None => return self.inputs,
-                },
-                () = sleep_until(wake) => {
-                    if self.may_close() {
-                        return self.inputs;
+                    () = sleep_until(wake) => {
+                        if self.may_close() {
+                            return self.inputs;
+                        }
+                        Some(Event::Tick)
                     }
-                    Event::Tick
                 }
+            };
+            let Some(event) = event else {
+                continue;
             };
             if self.handle(event).await == Next::End {
                 return self.inputs;
+            }
+        }
+    }
+
+    /// Once nobody can come any more: finishes what is on its way in, so that it is
+    /// stored and need not be sent again.
+    async fn come_to_rest(&mut self) {
+        let end = Instant::now() + TO_COME_TO_REST;
+        while !self.engine.is_idle() && Instant::now() < end {
+            let wake = self.wake_at().map_or(end, |at| at.min(end));
+            let event = tokio::select! {
+                biased;
+                Some(event) = self.under_way.next(), if !self.under_way.is_empty() => event,
+                () = sleep_until(Some(wake)) => Event::Tick,
+            };
+            if self.handle(event).await == Next::End {
+                return;
             }
         }
     }
@@ -175,7 +210,7 @@ impl SpaceTask {
                 bytes,
             }),
             Input::Leave { connection } => {
-                self.sockets.retain(|_, open| *open != connection);
+                self.sockets.left(connection);
                 Some(Event::PeerLeft {
                     peer: peer_of(connection),
                 })
@@ -203,18 +238,27 @@ impl SpaceTask {
             .await;
             return None;
         }
-        if let Some(older) = self.sockets.insert(did, connection) {
-            let code = Close::Replaced.code();
-            say(
-                &self.to_front,
-                ToFront::Close {
-                    connection: older,
-                    code,
-                },
-            )
-            .await;
+        let engine = &self.engine;
+        let named = |did: &Did| engine.names(did);
+        let now = Instant::now();
+        let admission = self
+            .sockets
+            .admit(did, connection, PEERS_PER_SPACE, now, named);
+        let gone = match admission {
+            Admission::Refused => {
+                let code = Close::TryAgainLater.code();
+                say(&self.to_front, ToFront::Refused { connection, code }).await;
+                return None;
+            }
+            Admission::Free => None,
+            Admission::Replaces(older) => Some((older, Close::Replaced)),
+            Admission::InPlaceOf(other) => Some((other, Close::TryAgainLater)),
+        };
+        if let Some((connection, close)) = gone {
+            let code = close.code();
+            say(&self.to_front, ToFront::Close { connection, code }).await;
             self.handle(Event::PeerLeft {
-                peer: peer_of(older),
+                peer: peer_of(connection),
             })
             .await;
         }
@@ -292,11 +336,7 @@ impl SpaceTask {
                 }
             })),
             Effect::Commit { job, batch } => self.under_way.push(Box::pin(async move {
-                let bytes = bytes_of(&batch);
                 let outcome = shared.committer.commit(space, batch).await;
-                if outcome.is_ok() {
-                    shared.due.committed(space, bytes);
-                }
                 Event::Committed { job, outcome }
             })),
             Effect::Send { peer, message } => {
@@ -340,12 +380,7 @@ impl SpaceTask {
     }
 
     async fn let_everyone_go(&mut self, code: u16) {
-        let sockets: Vec<ConnectionId> = self
-            .sockets
-            .drain()
-            .map(|(_, connection)| connection)
-            .collect();
-        for connection in sockets {
+        for connection in self.sockets.take_all() {
             say(&self.to_front, ToFront::Close { connection, code }).await;
         }
     }
@@ -353,13 +388,6 @@ impl SpaceTask {
     fn metrics(&self) -> &WorkerMetrics {
         &self.shared.metrics
     }
-}
-
-/// Bytes a batch brings that the bucket lacks.
-fn bytes_of(batch: &Batch) -> u64 {
-    let kept: u64 = batch.keep.iter().map(VersionRow::stored_bytes).sum();
-    let filled: usize = batch.fill.iter().map(|(_, body)| body.len()).sum();
-    kept + filled as u64
 }
 
 /// Whether the task goes on.

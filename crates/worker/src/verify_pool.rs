@@ -5,6 +5,7 @@
 //! for room, and with it the socket the versions came from.
 
 use std::collections::VecDeque;
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::thread::JoinHandle;
 
@@ -16,11 +17,18 @@ use tokio::sync::{OwnedSemaphorePermit, Semaphore, oneshot};
 /// Versions one thread checks before it looks for something more urgent.
 const PIECE: usize = 8;
 
+/// Pieces of live versions after which one of bulk goes first, so that it is slowed and
+/// not stopped by a flood of live ones.
+const LIVE_IN_A_ROW: u32 = 8;
+
 /// Versions that may wait in the pool or be checked in it.
 const VERSIONS_WAITING: usize = 4_096;
 
 /// What checking a version gives.
 pub(crate) type Outcome = Result<Checked, Refusal>;
+
+/// How a version is checked (02 §9 steps 1–6).
+type Check = fn(Value, ContentId) -> Outcome;
 
 /// A pool of threads of its own.
 #[derive(Debug)]
@@ -40,6 +48,7 @@ struct Queue {
 struct Lanes {
     live: VecDeque<Piece>,
     bulk: VecDeque<Piece>,
+    live_in_a_row: u32,
     closed: bool,
 }
 
@@ -74,13 +83,17 @@ pub(crate) struct NotChecked;
 impl VerifyPool {
     /// A pool of `threads` threads, at least one.
     pub(crate) fn start(threads: usize) -> std::io::Result<VerifyPool> {
+        VerifyPool::checking(threads, check)
+    }
+
+    fn checking(threads: usize, check: Check) -> std::io::Result<VerifyPool> {
         let queue = Arc::new(Queue::default());
         let threads = (0..threads.max(1))
             .map(|number| {
                 let queue = Arc::clone(&queue);
                 std::thread::Builder::new()
                     .name(format!("verify-{number}"))
-                    .spawn(move || queue.work())
+                    .spawn(move || queue.work(check))
             })
             .collect::<std::io::Result<Vec<_>>>()?;
         Ok(VerifyPool {
@@ -168,7 +181,7 @@ impl Queue {
     fn next(&self) -> Option<Piece> {
         let mut lanes = self.lanes();
         loop {
-            if let Some(piece) = lanes.live.pop_front().or_else(|| lanes.bulk.pop_front()) {
+            if let Some(piece) = lanes.next() {
                 return Some(piece);
             }
             if lanes.closed {
@@ -181,19 +194,44 @@ impl Queue {
         }
     }
 
-    fn work(&self) {
-        while let Some(piece) = self.next() {
-            let outcomes = piece
-                .versions
-                .into_iter()
-                .map(|version| check(version, piece.job.space))
-                .collect();
-            piece.job.finish(piece.at, outcomes);
+    fn work(&self, check: Check) {
+        while let Some(Piece { versions, at, job }) = self.next() {
+            let space = job.space;
+            let checked = catch_unwind(AssertUnwindSafe(|| {
+                versions
+                    .into_iter()
+                    .map(|version| check(version, space))
+                    .collect()
+            }));
+            match checked {
+                Ok(outcomes) => job.finish(at, outcomes),
+                // The panic itself was reported; the thread goes on with what others sent.
+                Err(_) => job.fail(),
+            }
         }
     }
 }
 
+impl Lanes {
+    fn next(&mut self) -> Option<Piece> {
+        if self.live_in_a_row < LIVE_IN_A_ROW
+            && let Some(live) = self.live.pop_front()
+        {
+            self.live_in_a_row += 1;
+            return Some(live);
+        }
+        self.live_in_a_row = 0;
+        self.bulk.pop_front().or_else(|| self.live.pop_front())
+    }
+}
+
 impl Job {
+    /// Tells whoever waits that nothing comes of it.
+    fn fail(&self) {
+        let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
+        state.done = None;
+    }
+
     fn finish(&self, at: usize, outcomes: Vec<Outcome>) {
         let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
         state.left -= outcomes.len();
@@ -211,5 +249,61 @@ impl Job {
             // Whoever asked may be gone.
             let _ = done.send(outcomes);
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use minca_record::hash::sha256;
+
+    fn panics_on_null(version: Value, space: ContentId) -> Outcome {
+        assert!(version != Value::Null, "a check that panics");
+        check(version, space)
+    }
+
+    fn space() -> ContentId {
+        ContentId::from_digest(sha256(b"a space"))
+    }
+
+    #[tokio::test]
+    async fn a_check_that_panics_fails_its_message_and_no_other() {
+        let pool = VerifyPool::checking(1, panics_on_null).unwrap();
+        for bad_at in [0, 7, 8, 20] {
+            let mut versions = vec![Value::from("no version"); 21];
+            versions[bad_at] = Value::Null;
+            let failed = pool.check(space(), versions, bad_at % 2 == 0).await;
+            assert!(failed.is_err(), "whoever waits is told");
+            let good = vec![Value::from("no version"); 30];
+            let outcomes = pool.check(space(), good, false).await.unwrap();
+            assert_eq!(outcomes.len(), 30);
+            assert!(outcomes.iter().all(Result::is_err));
+        }
+        let all = u32::try_from(VERSIONS_WAITING).unwrap();
+        drop(pool.room.acquire_many(all).await.unwrap());
+    }
+
+    #[test]
+    fn bulk_is_slowed_by_live_and_not_stopped() {
+        let queue = Queue::default();
+        let (done, _outcomes) = oneshot::channel();
+        let room = Arc::new(Semaphore::new(1));
+        let state = JobState {
+            outcomes: Vec::new(),
+            left: 0,
+            done: Some(done),
+            _room: Arc::clone(&room).try_acquire_owned().unwrap(),
+        };
+        let job = Arc::new(Job {
+            space: space(),
+            state: Mutex::new(state),
+        });
+        queue.put(vec![Value::from("bulk"); PIECE], &job, false);
+        queue.put(vec![Value::from("live"); PIECE * 100], &job, true);
+        let order: Vec<bool> = (0..101)
+            .map(|_| queue.next().unwrap().versions[0] == Value::from("bulk"))
+            .collect();
+        let at = order.iter().position(|is_bulk| *is_bulk).unwrap();
+        assert_eq!(at, LIVE_IN_A_ROW as usize);
     }
 }

@@ -75,12 +75,12 @@ impl Worker {
             lease_now,
             lease_stop,
         );
-        let (committer, _) = Committer::start(Arc::clone(&store), lease.clone());
         let pool = VerifyPool::start(config.verify_threads)?;
-        let due = DueSpaces::new(FlushPolicy {
+        let due = Arc::new(DueSpaces::new(FlushPolicy {
             after: config.flush_after,
             bytes: config.segment_bytes as u64,
-        });
+        }));
+        let committer = Committer::start(Arc::clone(&store), lease.clone(), Arc::clone(&due));
         let shared = Arc::new(Shared {
             due,
             config,
@@ -119,8 +119,9 @@ impl Worker {
     /// The store's.
     pub async fn carry(&self, space: &NewSpace) -> Result<CarriedSpace, StoreError> {
         let carried = self.shared.store.carry(&self.held()?, space).await?;
-        self.flusher.space_changed(&carried).await;
+        // Nobody stays in on an older key for as long as a slow bucket takes.
         self.let_go(space.space).await;
+        self.flusher.space_changed(&carried).await;
         Ok(carried)
     }
 
@@ -168,6 +169,9 @@ impl Worker {
                 panicked = error.is_panic(),
                 "the task that hears the link failed"
             );
+        }
+        if self.shared.committer.settle().await.is_err() {
+            tracing::error!("the task that commits is gone");
         }
         let flushed = self.flusher.stop().await;
         self.stop_lease.send_replace(true);
