@@ -14,6 +14,14 @@ pub struct EngineConfig {
     /// Ids noted of one peer at once: found in sessions, to be asked for, to be sent.
     /// A session that finds more ends early; the rest is found in a later round.
     pub ids_per_peer: usize,
+    /// A peer's hellos answered a minute (08 §17.2). Of more, the newest is answered late.
+    pub hellos_per_minute: u64,
+    /// A peer's sessions served a minute, of `rounds_per_session` each. More wait.
+    pub sessions_per_minute: u64,
+    /// A peer's `want`s answered a minute. More wait.
+    pub wants_per_minute: u64,
+    /// A peer's `want-file`s answered a minute. More wait.
+    pub file_wants_per_minute: u64,
     /// Bytes of versions put in one answer to a `want`; at least one goes.
     pub answer_bytes: usize,
     /// Bytes of versions put in one message nobody asked for, after a session.
@@ -68,6 +76,10 @@ impl Default for EngineConfig {
             sessions_per_peer: 16,
             wants_in_flight: 4,
             ids_per_peer: 131_072,
+            hellos_per_minute: 30,
+            sessions_per_minute: 1_000,
+            wants_per_minute: 600,
+            file_wants_per_minute: 2_000,
             answer_bytes: 4 << 20,
             offer_bytes: 1 << 20,
             unsent_bytes: 8 << 20,

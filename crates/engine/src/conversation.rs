@@ -28,7 +28,7 @@ impl Engine {
 
     /// Goes on with a peer: its next messages, what is to be asked, what is to be sent.
     pub(crate) fn pump(&mut self, id: PeerId, now: Millis) {
-        while let Some((message, bytes)) = self.next_message(id) {
+        while let Some((message, bytes)) = self.next_message(id, now) {
             self.said(id, message, bytes, now);
         }
         self.begin_sessions(id, now);
@@ -38,7 +38,7 @@ impl Engine {
     }
 
     /// The peer's next message, if it may be handled now.
-    fn next_message(&mut self, id: PeerId) -> Option<(PeerMessage, usize)> {
+    fn next_message(&mut self, id: PeerId, now: Millis) -> Option<(PeerMessage, usize)> {
         let under_way = self.intake.takes_of(id);
         let has_room = self.intake.bytes <= self.config.intake_bytes
             && (self.in_line.is_empty() || self.turn == Some(id));
@@ -59,6 +59,12 @@ impl Engine {
             _ => under_way == 0,
         };
         if !may_go {
+            return None;
+        }
+        if let Err(free_at) = peer.rates.take(message, now) {
+            if peer.held_until.replace(free_at).is_none() {
+                self.count(Count::Limited("asked-too-often"));
+            }
             return None;
         }
         // One message a turn, while others wait for theirs.
@@ -174,12 +180,25 @@ impl Engine {
 
     /// A peer's hello (05 §6.2).
     fn hello_came(&mut self, id: PeerId, hello: Hello, now: Millis) {
-        let differing = self.differing(&hello);
         let initiates = self.initiates(id);
         let Some(peer) = self.peers.get_mut(&id) else {
             return;
         };
-        peer.holds = Some(hello.holds);
+        peer.holds = Some(hello.holds.clone());
+        if !hello.reply {
+            if peer.rates.hellos.free_at() > now {
+                peer.late_hello = Some(hello);
+                self.count(Count::Limited("hellos"));
+                return;
+            }
+            peer.rates.hellos.take(now);
+        }
+        // An older one says nothing that this doesn't.
+        peer.late_hello = None;
+        let differing = self.differing(&hello);
+        let Some(peer) = self.peers.get_mut(&id) else {
+            return;
+        };
         if differing.is_empty() {
             peer.to_begin.clear();
             return;
@@ -260,6 +279,18 @@ impl Engine {
     /// What is due for a peer: its hello, and sessions and wants given up.
     pub(crate) fn tick_peer(&mut self, id: PeerId, now: Millis) {
         self.give_up_silent(id, now);
+        let Some(peer) = self.peers.get_mut(&id) else {
+            return;
+        };
+        if peer.held_until.take_if(|until| *until <= now).is_some() {
+            self.to_pump.insert(id);
+        }
+        if peer.rates.hellos.free_at() <= now
+            && let Some(hello) = peer.late_hello.take()
+        {
+            self.hello_came(id, hello, now);
+            self.to_pump.insert(id);
+        }
         let Some(peer) = self.peers.get_mut(&id) else {
             return;
         };

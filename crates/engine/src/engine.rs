@@ -215,7 +215,7 @@ impl Engine {
     }
 
     fn peer_joined(&mut self, id: PeerId, did: Did, now: Millis) {
-        self.peers.insert(id, Peer::new(did, now));
+        self.peers.insert(id, Peer::new(did, &self.config, now));
         self.greet(id, now);
     }
 

@@ -37,6 +37,7 @@ mod landing;
 mod offer;
 mod peer;
 mod pending;
+mod rate;
 mod refusals;
 pub mod rows;
 mod session;

@@ -4,10 +4,73 @@ use std::collections::{BTreeSet, HashSet, VecDeque};
 
 use minca_record::content_id::ContentId;
 use minca_record::did::Did;
-use minca_sync::message::{Holds, RequestId};
+use minca_sync::message::{Hello, Holds, Message, RequestId};
 
+use crate::config::EngineConfig;
 use crate::event::{Millis, PeerMessage};
+use crate::rate::Rate;
 use crate::session::Session;
+
+/// How often a peer may ask for what.
+#[derive(Debug)]
+pub(crate) struct Rates {
+    pub(crate) hellos: Rate,
+    sessions: Rate,
+    wants: Rate,
+    file_wants: Rate,
+    /// Sessions it began, newest last, with their rounds so far.
+    served: VecDeque<(RequestId, usize)>,
+    rounds_per_session: usize,
+}
+
+/// Sessions of a peer that are known as begun. It is served more all the same, each
+/// further round counting as a session.
+const SESSIONS_KNOWN: usize = 64;
+
+impl Rates {
+    fn new(config: &EngineConfig) -> Rates {
+        Rates {
+            hellos: Rate::per_minute(config.hellos_per_minute),
+            sessions: Rate::per_minute(config.sessions_per_minute),
+            wants: Rate::per_minute(config.wants_per_minute),
+            file_wants: Rate::per_minute(config.file_wants_per_minute),
+            served: VecDeque::new(),
+            rounds_per_session: config.rounds_per_session,
+        }
+    }
+
+    /// Takes from the allowance of what a message asks for. Where that is used up, when
+    /// it may be taken.
+    pub(crate) fn take(&mut self, message: &PeerMessage, now: Millis) -> Result<(), Millis> {
+        let rate = match message {
+            PeerMessage::Sync(Message::Want(_)) => &mut self.wants,
+            PeerMessage::Sync(Message::WantFile(_)) => &mut self.file_wants,
+            PeerMessage::Sync(Message::Reconcile(reconcile)) => {
+                let most = self.rounds_per_session;
+                let known = self.served.iter_mut().find(|(id, _)| *id == reconcile.id);
+                if let Some((_, rounds)) = known.filter(|(_, rounds)| *rounds < most) {
+                    *rounds += 1;
+                    return Ok(());
+                }
+                &mut self.sessions
+            }
+            _ => return Ok(()),
+        };
+        let free_at = rate.free_at();
+        if free_at > now {
+            return Err(free_at);
+        }
+        rate.take(now);
+        if let PeerMessage::Sync(Message::Reconcile(reconcile)) = message {
+            self.served.retain(|(id, _)| *id != reconcile.id);
+            self.served.push_back((reconcile.id, 1));
+            if self.served.len() > SESSIONS_KNOWN {
+                self.served.pop_front();
+            }
+        }
+        Ok(())
+    }
+}
 
 /// One connected peer. All of it is forgotten when its socket is gone (05 §6.1).
 #[derive(Debug)]
@@ -19,6 +82,11 @@ pub(crate) struct Peer {
     pub(crate) answering: bool,
     /// Its next message waits for room in the intake.
     pub(crate) in_line: bool,
+    pub(crate) rates: Rates,
+    /// Its next message is over a rate until then.
+    pub(crate) held_until: Option<Millis>,
+    /// Its newest hello that was over the rate.
+    pub(crate) late_hello: Option<Hello>,
     /// Bytes given to the socket that it has not taken yet.
     pub(crate) unsent: usize,
     /// Malformed messages so far (04 §7.2).
@@ -123,6 +191,13 @@ impl Offers {
 }
 
 impl Asks {
+    /// Begins the time anew after which wants are given up.
+    pub(crate) fn still_wait(&mut self, now: Millis) {
+        for want in &mut self.in_flight {
+            want.asked = now;
+        }
+    }
+
     pub(crate) fn is_empty(&self) -> bool {
         !self.has_more() && self.in_flight.is_empty()
     }
@@ -199,12 +274,15 @@ impl Asks {
 }
 
 impl Peer {
-    pub(crate) fn new(did: Did, now: Millis) -> Peer {
+    pub(crate) fn new(did: Did, config: &EngineConfig, now: Millis) -> Peer {
         Peer {
             did,
             inbox: VecDeque::new(),
             answering: false,
             in_line: false,
+            rates: Rates::new(config),
+            held_until: None,
+            late_hello: None,
             unsent: 0,
             malformed: 0,
             holds: None,

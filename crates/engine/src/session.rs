@@ -73,10 +73,16 @@ impl Peer {
             .in_flight
             .iter()
             .map(|want| want.asked + config.silence);
+        let late_hello = self
+            .late_hello
+            .as_ref()
+            .map(|_| self.rates.hellos.free_at());
         sessions
             .chain(wants)
+            .chain(self.held_until)
+            .chain(late_hello)
             .min()
-            .map_or(self.hello_due, |silent| silent.min(self.hello_due))
+            .map_or(self.hello_due, |due| due.min(self.hello_due))
     }
 }
 
@@ -268,14 +274,24 @@ impl Engine {
         self.say_hello(id, true, now);
     }
 
-    /// Gives up sessions and wants that heard nothing for a while (05 §6.3).
+    /// Gives up sessions and wants that heard nothing for a while (05 §6.3). What
+    /// this host holds up is not the peer's silence: while messages of its wait here, or
+    /// are being taken in, the answer may be among them (04 §7.2).
     pub(crate) fn give_up_silent(&mut self, id: PeerId, now: Millis) {
         let Some(before) = now.checked_sub(self.config.silence) else {
             return;
         };
+        let takes_in = self.intake.takes_of(id) > 0;
         let Some(peer) = self.peers.get_mut(&id) else {
             return;
         };
+        if !peer.inbox.is_empty() || takes_in {
+            peer.asks.still_wait(now);
+            for session in &mut peer.sessions {
+                session.heard = now;
+            }
+            return;
+        }
         peer.asks.give_up(before);
         let (kept, silent): (Vec<Session>, Vec<Session>) = peer
             .sessions

@@ -497,3 +497,94 @@ fn no_wake_is_in_the_past_once_a_tick_is_handled() {
         assert!(host.engine.next_wake().is_none_or(|wake| wake > host.now));
     }
 }
+
+#[test]
+fn of_hellos_over_the_limit_the_newest_is_answered_when_it_is_under_again() {
+    let (mut host, mut pen) = host_and_pen(EngineConfig::default());
+    host.hear_versions(1, &[pen.write(&Draft::first("a", "one"))]);
+    host.settle();
+    host.join(2, did_after(key(900).did(), false));
+    host.take_sent(2);
+    let answers = |host: &mut Host| hellos(&host.take_sent(2)).len();
+    // A reply counts for nothing.
+    for _ in 0..50 {
+        host.hear_sync(2, hello(&[], true));
+    }
+    for _ in 0..30 {
+        host.hear_sync(2, hello(&[], false));
+    }
+    assert_eq!(answers(&mut host), 30);
+    for _ in 0..5 {
+        host.hear_sync(2, hello(&[("app.x", None)], false));
+    }
+    assert_eq!(answers(&mut host), 0);
+    let wake = host.engine.next_wake().expect("a time");
+    assert_eq!(wake, host.now + 2_000);
+    host.now = wake;
+    host.event(Event::Tick);
+    assert_eq!(answers(&mut host), 1, "one for all that were over it");
+    host.now += 10_000;
+    host.event(Event::Tick);
+    assert_eq!(answers(&mut host), 0);
+}
+
+#[test]
+fn wants_over_the_limit_are_answered_late() {
+    let config = EngineConfig {
+        wants_per_minute: 10,
+        ..EngineConfig::default()
+    };
+    let (mut host, mut pen) = host_and_pen(config);
+    let version = pen.write(&Draft::first("a", "one"));
+    host.hear_versions(1, std::slice::from_ref(&version));
+    host.settle();
+    host.take_sent(1);
+    for _ in 0..13 {
+        host.hear_sync(1, want(&version));
+    }
+    let answers = |host: &mut Host| {
+        while host.step() {}
+        let said = host.take_sent(1);
+        while host.step() {}
+        let versions = |it: &&PeerMessage| matches!(it, PeerMessage::Sync(Message::Versions(_)));
+        said.iter().filter(versions).count() + host.take_sent(1).iter().filter(versions).count()
+    };
+    assert_eq!(answers(&mut host), 10);
+    for _ in 0..3 {
+        host.now = host.engine.next_wake().expect("a time");
+        host.event(Event::Tick);
+        assert_eq!(answers(&mut host), 1);
+    }
+}
+
+#[test]
+fn what_the_host_holds_up_is_not_the_peers_silence() {
+    let (mut host, mut pen) = host_and_pen(EngineConfig::default());
+    let first = pen.write(&Draft::first("a", "one"));
+    let edit = pen.write(&Draft::after(&first, Some("two")));
+    host.hear_versions(1, &[edit]);
+    while host.step() {}
+    let said = host.take_sent(1);
+    let asked = said.iter().find_map(|it| match it {
+        PeerMessage::Sync(Message::Want(want)) => Some(want.id),
+        _ => None,
+    });
+    // While the store fails, eight messages fill the peer's share and the answer waits.
+    host.failing_commits = usize::MAX;
+    for version in records(&mut pen, 8) {
+        host.hear_versions(1, &[version]);
+    }
+    let answer = minca_sync::message::Versions {
+        id: asked,
+        versions: vec![first.into()],
+    };
+    host.hear_sync(1, Message::Versions(answer));
+    for _ in 0..20 {
+        while host.step() {}
+        host.now += 10_000;
+        host.event(Event::Tick);
+    }
+    host.failing_commits = 0;
+    host.settle();
+    assert_eq!(host.rows.versions.len(), 10, "the answer was taken");
+}
