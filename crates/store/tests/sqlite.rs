@@ -47,8 +47,29 @@ async fn a_store_opened_again_holds_the_same() {
     assert_eq!(store.carried(None, 10).await.unwrap(), carried);
     assert_eq!(store.runs(&held, "notes").await.unwrap(), runs);
     model.check(&*store, held).await;
-    // The lease lives in the database too, so it is current still.
-    commit(&*store, &lease, held, keeping(vec![version(9_000)])).await;
+}
+
+#[tokio::test]
+async fn opening_a_folder_ends_the_lease_of_whoever_had_it_and_waits_for_nobody() {
+    use store::{Holder, StoreError, TakeLease};
+
+    let Fresh { store, folder } = fresh().await;
+    let (_, before) = conformance::carry(&*store, 1).await;
+    store.close().await;
+    drop(store);
+
+    let store = open(folder.path()).await;
+    let hour = std::time::Duration::from_secs(3_600);
+    let renewed = store.renew_lease(&before, hour).await;
+    assert!(matches!(renewed, Err(StoreError::Fenced)));
+    let taken = store
+        .take_lease(before.shard, Holder([99; 16]), hour)
+        .await
+        .unwrap();
+    let TakeLease::Taken(lease) = taken else {
+        panic!("expected to be given the lease at once, got {taken:?}");
+    };
+    assert!(lease.term > before.term);
 }
 
 #[tokio::test]

@@ -44,7 +44,7 @@ pub struct SqliteStore {
     writer: SqlitePool,
     readers: SqlitePool,
     /// Locked for as long as the store exists, so that no second one opens the folder.
-    _lock: File,
+    lock: File,
 }
 
 #[async_trait]
@@ -192,5 +192,9 @@ impl Store for SqliteStore {
         // Readers first: the last connection to go folds the log into the file.
         self.readers.close().await;
         self.writer.close().await;
+        // The folder is free from here on, even while somebody still holds the store.
+        if let Err(error) = self.lock.unlock() {
+            tracing::warn!(kind = %error.kind(), "the data folder's lock could not be given back before the process ends");
+        }
     }
 }

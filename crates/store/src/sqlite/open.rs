@@ -90,6 +90,7 @@ impl SqliteStore {
         let writer = pool(1).connect_with(writing).await.map_err(failed)?;
         refuse_newer_schema(&writer).await?;
         MIGRATIONS.run(&writer).await.map_err(migrating)?;
+        end_leases(&writer).await.map_err(failed)?;
         let readers = pool(READERS)
             .connect_with(options.pragma("query_only", "1"))
             .await
@@ -97,9 +98,19 @@ impl SqliteStore {
         Ok(SqliteStore {
             writer,
             readers,
-            _lock: lock,
+            lock,
         })
     }
+}
+
+/// Ends the leases of whoever had the folder before: with the folder's lock here,
+/// that process is gone, and nobody need wait for its leases to run out. Their
+/// terms stay, so that the next one is higher.
+async fn end_leases(writer: &SqlitePool) -> Result<(), sqlx::Error> {
+    sqlx::query("UPDATE leases SET holder = NULL, runs_out = 0")
+        .execute(writer)
+        .await?;
+    Ok(())
 }
 
 /// Takes the lock of a data folder, making the folder if need be.
