@@ -13,6 +13,7 @@ use store::{Holder, Lease, Shard, SqliteStore, Store, TakeLease};
 use crate::admin::{CarriedView, CarryRequest};
 use crate::admin_client::{AdminClient, CallError};
 use crate::config::Config;
+use crate::host::{open_bucket, open_key};
 use crate::space_file;
 
 /// Spaces asked for at once.
@@ -125,6 +126,8 @@ async fn open_store(config: &Config) -> Result<SqliteStore> {
 
 async fn open(config: &Config) -> Result<(SqliteStore, Lease)> {
     let store = open_store(config).await?;
+    // A host is a host from the first space it holds, so its key is made before that.
+    open_key(config, &store, &open_bucket(config).await?).await?;
     let mut holder = [0; 16];
     getrandom::fill(&mut holder)?;
     let lasts = Duration::from_secs(config.lease_seconds.into());

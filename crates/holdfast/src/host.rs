@@ -99,8 +99,7 @@ impl Host {
     /// [`HostError`].
     pub async fn start(config: &Config, link: LinkKind) -> Result<Host, HostError> {
         let store = Arc::new(SqliteStore::open(&config.data).await?);
-        let folder = FolderStore::open(config.bucket_folder(), BUCKET_WRITER).await?;
-        let bucket = Bucket::new(Arc::new(folder), "")?;
+        let bucket = open_bucket(config).await?;
         bucket.probe().await?;
         let (key, made) = open_key(config, &store, &bucket).await?;
         let did = key.did();
@@ -230,8 +229,22 @@ impl Host {
     }
 }
 
-/// The host key, checked against what is kept (design: never silently made anew).
-async fn open_key(
+/// The bucket in its folder. Only for whoever has the data folder: two programs
+/// must not write a bucket's folder under one name.
+///
+/// # Errors
+/// [`HostError::BucketFolder`], [`HostError::Bucket`].
+pub async fn open_bucket(config: &Config) -> Result<Bucket, HostError> {
+    let folder = FolderStore::open(config.bucket_folder(), BUCKET_WRITER).await?;
+    Ok(Bucket::new(Arc::new(folder), "")?)
+}
+
+/// The host key, checked against what is kept, and made where nothing is kept yet:
+/// never silently anew.
+///
+/// # Errors
+/// [`HostError::HostKey`], and what stands in the way of looking.
+pub async fn open_key(
     config: &Config,
     store: &SqliteStore,
     bucket: &Bucket,
