@@ -1,0 +1,8 @@
+//! Devices and a whole host: what needs more than one crate.
+#![allow(clippy::unwrap_used, clippy::expect_used, unreachable_pub)]
+
+mod kills;
+mod kit;
+mod meeting;
+mod refusing;
+mod segments;
