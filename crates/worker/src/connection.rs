@@ -18,6 +18,7 @@ use minca_sync::close::Close;
 use minca_sync::envelope::{Envelope, Kind};
 use minca_sync::frame::Frame;
 use minca_sync::message::Message;
+use tokio::sync::mpsc::error::TrySendError;
 use tokio::sync::{Notify, Semaphore, mpsc};
 
 use crate::space::Input;
@@ -77,7 +78,8 @@ impl Connection {
 
     /// Takes a message; false where more wait than the window allows.
     pub(crate) fn message(&self, bytes: Bytes) -> bool {
-        self.messages.try_send(bytes).is_ok()
+        // A task that is gone closes its connection itself.
+        !matches!(self.messages.try_send(bytes), Err(TrySendError::Full(_)))
     }
 
     /// The socket took so many bytes.

@@ -97,6 +97,9 @@ impl Task {
         self.list_carried().await;
         // What an earlier process left, and what could not be written: looked for in the store.
         let mut sweep = Some(Instant::now() + self.shared.config.flush_after);
+        // After a failure nothing is tried until the sweep that makes it good, however
+        // much is due meanwhile.
+        let mut is_failing = false;
         loop {
             let (done, stop, all) = tokio::select! {
                 command = commands.recv() => match command {
@@ -113,23 +116,32 @@ impl Task {
                     }
                     None => return,
                 },
-                () = self.shared.due.wait() => (None, false, false),
+                () = self.shared.due.wait(), if !is_failing => (None, false, false),
                 () = sleep_until(sweep.unwrap_or_else(|| Instant::now() + RETRY)), if sweep.is_some() => (None, false, true),
             };
             let mut whole = self.write_carried().await;
-            let due = self.shared.due.take(all);
-            whole &= match all {
-                true => self.write_segments().await,
-                false => self.write_spaces(due).await,
+            whole &= match (all, is_failing) {
+                (true, _) => {
+                    self.shared.due.take(true);
+                    self.write_segments().await
+                }
+                (false, false) => {
+                    let due = self.shared.due.take(false);
+                    self.write_spaces(due).await
+                }
+                (false, true) => false,
             };
-            if !whole {
+            if !whole && (all || !is_failing) {
                 self.shared.metrics.flushes_failed.inc();
             }
             sweep = match (whole, all) {
+                // What a command brought puts off nothing.
+                (false, false) if is_failing => sweep,
                 (false, _) => Some(Instant::now() + RETRY.min(self.shared.config.flush_after)),
                 (true, true) => None,
                 (true, false) => sweep,
             };
+            is_failing = !whole;
             self.shared.metrics.flush_failing.set(i64::from(!whole));
             if let Some(done) = done {
                 let _ = done.send(whole);

@@ -222,6 +222,37 @@ async fn a_bucket_that_fails_is_written_to_again() {
 }
 
 #[tokio::test]
+async fn a_bucket_that_fails_is_left_alone_for_a_while_whatever_is_due() {
+    let config = WorkerConfig {
+        segment_bytes: 1,
+        ..quick()
+    };
+    let (mut host, space, mut pen) = running(config).await;
+    let blocks = host
+        .folder
+        .path()
+        .join("bucket")
+        .join(space.id().to_string());
+    std::fs::write(&blocks, b"no folder").unwrap();
+    host.front.join(1, space.id(), key(1).did()).await;
+    for n in 0..30 {
+        host.front.push(1, &note(&mut pen, &format!("r{n}"))).await;
+        host.front.next_stored(1).await;
+        tokio::task::yield_now().await;
+    }
+    let tried = || host.metrics.flushes_failed.get();
+    while tried() == 0 {
+        tokio::time::sleep(Duration::from_millis(5)).await;
+    }
+    for _ in 0..20 {
+        tokio::time::sleep(Duration::from_millis(5)).await;
+    }
+    assert!(tried() <= 2, "tried {} times", tried());
+    std::fs::remove_file(&blocks).unwrap();
+    assert!(host.worker.flush().await);
+}
+
+#[tokio::test]
 async fn a_connection_that_is_busy_holds_no_other_space_up() {
     let (mut host, first, mut pen) = running(quick()).await;
     let second = space(&[&key(1), &key(2)], &[]);
