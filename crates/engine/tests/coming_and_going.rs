@@ -378,6 +378,138 @@ proptest! {
     }
 }
 
+/// Carries what hosts say over the links that are up; what is said over others is lost.
+fn carry_over(hosts: &mut [Host], links: &BTreeMap<(usize, u64), (usize, u64)>) {
+    for from in 0..hosts.len() {
+        for (peer, message) in std::mem::take(&mut hosts[from].sent) {
+            let Some((to, as_peer)) = links.get(&(from, peer.0)).copied() else {
+                continue;
+            };
+            let bytes = message.len();
+            hosts[from].event(Event::Room { peer, bytes });
+            hosts[to].hear(as_peer, &message);
+        }
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 24, ..ProptestConfig::default() })]
+
+    /// Three hosts in a ring, each with versions of its own and of common records, whose
+    /// links break and whose stores fail: once all is well they reach the same rows.
+    #[test]
+    fn a_ring_whose_links_break_and_whose_stores_fail_reaches_the_same_rows(
+        seed in any::<u64>(),
+        records in 3u64..12,
+        one_fails_of in 3u32..9,
+        lands_anyway in any::<bool>(),
+        offer_bytes in prop_oneof![Just(1usize), Just(1 << 20)],
+    ) {
+        let founder = key(1);
+        let space = space(&[&founder], &[]);
+        let mut random = StdRng::seed_from_u64(seed);
+        let nodes: Vec<Did> = (0..3).map(|n| key(900 + n).did()).collect();
+        let config = EngineConfig { offer_bytes, items_per_read: 7, ids_per_request: 5, ..EngineConfig::default() };
+        let mut hosts: Vec<Host> = nodes
+            .iter()
+            .map(|node| Host::with(*node, &space, config.clone()))
+            .collect();
+        let mut pen = Pen::new(founder.clone(), &space);
+        let versions = history(&mut pen, records, "r");
+        for (n, host) in hosts.iter_mut().enumerate() {
+            host.join(1_000, founder.did());
+            for version in &versions {
+                if random.random_bool(0.5) {
+                    host.hear_versions(1_000, std::slice::from_ref(version));
+                }
+            }
+            host.settle();
+            host.event(Event::PeerLeft { peer: PeerId(1_000) });
+            host.sent.clear();
+            host.shuffle(seed.wrapping_add(n as u64));
+            host.one_fails_of = Some(one_fails_of);
+            host.lands_anyway = lands_anyway;
+        }
+        // Links by both their ends: a host, and the other's number there.
+        let mut links: BTreeMap<(usize, u64), (usize, u64)> = BTreeMap::new();
+        let mut next_peer = 0;
+        for _ in 0..150 {
+            match random.random_range(0..12) {
+                0 => {
+                    let (a, b) = [(0, 1), (1, 2), (2, 0)][random.random_range(0..3)];
+                    let up = links.iter().find(|((from, _), (to, _))| (*from, *to) == (a, b));
+                    if let Some((one, other)) = up.map(|(one, other)| (*one, *other)) {
+                        for (host, peer) in [one, other] {
+                            links.remove(&(host, peer));
+                            hosts[host].event(Event::PeerLeft { peer: PeerId(peer) });
+                        }
+                    } else {
+                        next_peer += 1;
+                        links.insert((a, next_peer), (b, next_peer));
+                        links.insert((b, next_peer), (a, next_peer));
+                        hosts[a].join(next_peer, nodes[b]);
+                        hosts[b].join(next_peer, nodes[a]);
+                    }
+                }
+                1 => for host in &mut hosts {
+                    if let Some(wake) = host.engine.next_wake() {
+                        host.now = host.now.max(wake);
+                        host.event(Event::Tick);
+                    }
+                },
+                _ => {
+                    for host in &mut hosts {
+                        host.step();
+                    }
+                    carry_over(&mut hosts, &links);
+                }
+            }
+        }
+        for (host, peer) in links.keys().copied().collect::<Vec<_>>() {
+            hosts[host].event(Event::PeerLeft { peer: PeerId(peer) });
+        }
+        links.clear();
+        for host in &mut hosts {
+            host.one_fails_of = None;
+            host.sent.clear();
+            // What is still judged again, whoever sent it.
+            host.settle();
+        }
+        for (a, b) in [(0, 1), (1, 2), (2, 0)] {
+            next_peer += 1;
+            links.insert((a, next_peer), (b, next_peer));
+            links.insert((b, next_peer), (a, next_peer));
+            hosts[a].join(next_peer, nodes[b]);
+            hosts[b].join(next_peer, nodes[a]);
+        }
+        // Minutes of hellos, each followed to its end.
+        for _ in 0..12 {
+            for _ in 0..400 {
+                for host in &mut hosts {
+                    while host.step() {}
+                }
+                carry_over(&mut hosts, &links);
+            }
+            for host in &mut hosts {
+                host.in_doubt = false;
+                host.now += 31_000;
+                host.event(Event::Tick);
+            }
+        }
+        let known: std::collections::BTreeSet<_> = hosts
+            .iter()
+            .flat_map(|host| host.rows.versions.keys().copied())
+            .collect();
+        for host in &hosts {
+            prop_assert_eq!(host.rows.versions.len(), known.len());
+            let bodies = |host: &Host| host.rows.versions.values().map(|row| row.body.clone()).collect::<Vec<_>>();
+            prop_assert_eq!(bodies(host), bodies(&hosts[0]));
+            prop_assert_eq!(&host.rows.records, &hosts[0].rows.records);
+            prop_assert_eq!(host.engine.ids_noted(), 0);
+        }
+    }
+}
+
 trait ChooseOne {
     fn choose_one(&self, random: &mut StdRng) -> Option<u64>;
 }
