@@ -32,7 +32,7 @@ pub(crate) async fn open_and_run(
         };
         let connection = match input {
             Input::Join { connection, .. } => connection,
-            Input::Stop { done } => {
+            Input::LetGo { done, .. } => {
                 let _ = done.send(());
                 continue;
             }

@@ -15,14 +15,15 @@ use tokio::task::JoinSet;
 use crate::connection::{BIG_AT_ONCE, Connection, Proven};
 use crate::opening;
 use crate::shared::Shared;
-use crate::space::{self, Input};
+use crate::space::{self, Input, LetGo};
 
 /// What the rest of the process asks of the router.
 #[derive(Debug)]
 pub(crate) enum Order {
-    /// Let go of everyone in a space, because it is held no more or its read key changed.
+    /// Let go of those in a space, because it is held no more or its read key changed.
     LetGo {
         space: ContentId,
+        who: LetGo,
         done: oneshot::Sender<()>,
     },
 }
@@ -138,11 +139,11 @@ impl Router {
     }
 
     fn ordered(&mut self, order: Order) {
-        let Order::LetGo { space, done } = order;
+        let Order::LetGo { space, who, done } = order;
         match self.spaces.get(&space).cloned() {
             Some(task) => {
                 tokio::spawn(async move {
-                    let _ = task.send(Input::Stop { done }).await;
+                    let _ = task.send(Input::LetGo { who, done }).await;
                 });
             }
             None => {

@@ -55,8 +55,20 @@ pub(crate) enum Input {
     },
     /// Its socket is gone.
     Leave { connection: ConnectionId },
-    /// The host holds the space no more: everyone is let go.
-    Stop { done: oneshot::Sender<()> },
+    /// The space's row changed: these are let go.
+    LetGo {
+        who: LetGo,
+        done: oneshot::Sender<()>,
+    },
+}
+
+/// Whom a change of a space's row lets go.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum LetGo {
+    /// The host holds the space no more.
+    Everyone,
+    /// This is the read key now; who was let in on another goes.
+    AllButOn(Option<Did>),
 }
 
 /// Opens a space's task's channel.
@@ -123,7 +135,11 @@ impl SpaceTask {
                     biased;
                     Some(event) = self.under_way.next(), if !self.under_way.is_empty() => Some(event),
                     input = self.inputs.recv() => match input {
-                        Some(Input::Stop { done }) => {
+                        Some(Input::LetGo { who, done }) => {
+                            if who == LetGo::AllButOn(self.read_key) {
+                                let _ = done.send(());
+                                continue;
+                            }
                             self.let_everyone_go(Close::NotAReader.code()).await;
                             let _ = done.send(());
                             return self.inputs;
@@ -215,7 +231,7 @@ impl SpaceTask {
                     peer: peer_of(connection),
                 })
             }
-            Input::Stop { .. } => None,
+            Input::LetGo { .. } => None,
         }
     }
 

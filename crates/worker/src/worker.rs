@@ -19,6 +19,7 @@ use crate::lease;
 use crate::metrics::WorkerMetrics;
 use crate::router::{Order, Router};
 use crate::shared::Shared;
+use crate::space::LetGo;
 use crate::verify_pool::VerifyPool;
 
 /// Orders that may wait for the router.
@@ -120,7 +121,8 @@ impl Worker {
     pub async fn carry(&self, space: &NewSpace) -> Result<CarriedSpace, StoreError> {
         let carried = self.shared.store.carry(&self.held()?, space).await?;
         // Nobody stays in on an older key for as long as a slow bucket takes.
-        self.let_go(space.space).await;
+        self.let_go(space.space, LetGo::AllButOn(carried.read_key))
+            .await;
         self.flusher.space_changed(&carried).await;
         Ok(carried)
     }
@@ -136,7 +138,7 @@ impl Worker {
             .store
             .stop_carrying(&self.held()?, &space)
             .await?;
-        self.let_go(space).await;
+        self.let_go(space, LetGo::Everyone).await;
         self.flusher.space_dropped(space).await;
         Ok(was_held)
     }
@@ -188,9 +190,14 @@ impl Worker {
         self.shared.lease.borrow().ok_or(StoreError::Fenced)
     }
 
-    async fn let_go(&self, space: ContentId) {
+    async fn let_go(&self, space: ContentId, who: LetGo) {
         let (done, gone) = oneshot::channel();
-        if self.orders.send(Order::LetGo { space, done }).await.is_ok() {
+        if self
+            .orders
+            .send(Order::LetGo { space, who, done })
+            .await
+            .is_ok()
+        {
             // The router may be gone, and everyone with it.
             let _ = gone.await;
         }

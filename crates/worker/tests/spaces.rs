@@ -95,14 +95,22 @@ async fn a_space_held_no_more_lets_everyone_go_and_nobody_in() {
 }
 
 #[tokio::test]
-async fn a_changed_row_lets_everyone_go_and_in_again() {
+async fn a_changed_read_key_lets_everyone_go_and_one_that_is_the_same_nobody() {
     let (mut host, space, mut pen) = running(quick()).await;
     host.front.join(1, space.id(), key(1).did()).await;
     host.carry(&space).await;
+    let version = note(&mut pen, "a");
+    host.front.push(1, &version).await;
+    assert_eq!(host.front.next_stored(1).await, [id_of(&version)]);
+    host.carry_with(&space, Some(key(5).did())).await;
     assert_eq!(host.front.next_code(1).await, 4003);
-    host.front.join(2, space.id(), key(1).did()).await;
-    host.front.push(2, &note(&mut pen, "a")).await;
-    host.front.next_stored(2).await;
+    host.front.admit(2, space.id(), key(1).did()).await;
+    assert_eq!(host.front.next_code(2).await, 4003, "proved no read key");
+    host.front
+        .admit_on(3, space.id(), key(1).did(), key(5).did())
+        .await;
+    let connection = ConnectionId(3);
+    assert_eq!(host.front.next(3).await, ToFront::Admitted { connection });
 }
 
 #[tokio::test]
@@ -113,6 +121,7 @@ async fn a_space_let_go_of_amid_a_commit_is_opened_with_what_that_wrote() {
     host.front.push(1, &note(&mut pen, "a")).await;
     host.store.until_a_commit_waits().await;
     // Lets everyone go; the commit is still under way.
+    host.worker.stop_carrying(space.id()).await.unwrap();
     host.carry(&space).await;
     assert_eq!(host.front.next_code(1).await, 4003);
     host.front.admit(2, space.id(), key(1).did()).await;
@@ -136,12 +145,7 @@ async fn the_older_of_two_sockets_of_one_did_goes_and_takes_nothing_along() {
     host.front.join(1, space.id(), key(1).did()).await;
     // One that is not let in closes nobody.
     host.front
-        .say(ToWorker::Admit {
-            connection: ConnectionId(9),
-            space: space.id(),
-            peer: key(1).did(),
-            read_key: Some(key(5).did()),
-        })
+        .admit_on(9, space.id(), key(1).did(), key(5).did())
         .await;
     assert_eq!(host.front.next_code(9).await, 4003);
     let version = note(&mut pen, "a");

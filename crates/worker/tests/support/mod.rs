@@ -75,10 +75,14 @@ impl Running {
     }
 
     pub async fn carry(&self, space: &Constitution) {
+        self.carry_with(space, None).await;
+    }
+
+    pub async fn carry_with(&self, space: &Constitution, read_key: Option<Did>) {
         let space = NewSpace {
             space: space.id(),
             constitution: space.canonical(),
-            read_key: None,
+            read_key,
         };
         self.worker.carry(&space).await.unwrap();
     }
@@ -144,6 +148,16 @@ impl Front {
             space,
             peer,
             read_key: None,
+        })
+        .await;
+    }
+
+    pub async fn admit_on(&mut self, connection: u64, space: ContentId, peer: Did, read_key: Did) {
+        self.say(ToWorker::Admit {
+            connection: ConnectionId(connection),
+            space,
+            peer,
+            read_key: Some(read_key),
         })
         .await;
     }
