@@ -8,6 +8,7 @@ use std::io::Write;
 use std::net::{Ipv4Addr, SocketAddr};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
+use std::time::Duration;
 
 use anyhow::{Context, Result, anyhow};
 use clap::{Args, Parser};
@@ -20,6 +21,10 @@ use hyper::Method;
 use member::try_out::{BucketObject, TryOptions, try_out};
 use member::try_out_told::Teller;
 use minca_sync::url::NodeUrl;
+
+/// How long a step may take, beside 10 ms for each record: a device sends them one
+/// by one, and a host takes 200 messages a second of one socket in the long run.
+const STEP: Duration = Duration::from_secs(8);
 
 /// What `try` takes.
 #[derive(Args)]
@@ -120,6 +125,7 @@ async fn with_host(config: &Config, listening: SocketAddr, records: u16) -> Resu
     };
     let options = TryOptions {
         records: records.into(),
+        step: STEP + Duration::from_millis(u64::from(records) * 10),
         ..TryOptions::default()
     };
     let report = try_out(&url, options, carry, bucket, &mut |progress| {
