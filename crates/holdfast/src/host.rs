@@ -207,9 +207,13 @@ impl Host {
         &self.worker
     }
 
-    /// Whether it can't go on: front-end and worker lost each other.
-    pub fn is_broken(&self) -> bool {
-        self.front.is_cut_off()
+    /// Why it can't go on and is to be stopped, if so.
+    pub fn broken(&self) -> Option<&'static str> {
+        if self.front.is_cut_off() {
+            return Some("front-end and worker lost each other");
+        }
+        let lost = self.worker.has_lost_its_lease();
+        lost.then_some("another process took over the lease of the database")
     }
 
     /// Stops: sockets are closed, open spaces come to rest, the bucket gets what it

@@ -159,20 +159,20 @@ async fn serve(loaded: &Loaded) -> Result<ExitCode> {
         tokio::select! {
             _ = terminate.recv() => break,
             _ = interrupt.recv() => break,
-            _ = watch.tick() => if host.is_broken() {
-                tracing::error!("front-end and worker lost each other; stopping");
+            _ = watch.tick() => if let Some(why) = host.broken() {
+                tracing::error!(why, "the host can't go on");
                 break;
             },
         }
     }
     tracing::info!("stopping");
-    let broken = host.is_broken();
+    let is_broken = host.broken().is_some();
     if !host.stop().await {
         tracing::error!("stopped with versions that are in the database and not yet in the bucket");
         return Ok(ExitCode::FAILURE);
     }
     tracing::info!("stopped; the bucket has everything");
-    Ok(if broken {
+    Ok(if is_broken {
         ExitCode::FAILURE
     } else {
         ExitCode::SUCCESS

@@ -113,6 +113,13 @@ impl Worker {
         self.shared.lease.borrow().is_some()
     }
 
+    /// Whether the lease was taken over by another process: this one stores nothing
+    /// any more, and is to be stopped.
+    pub fn has_lost_its_lease(&self) -> bool {
+        // The task that keeps the lease ends where there is none left to keep.
+        self.shared.lease.has_changed().is_err()
+    }
+
     /// Holds a space from now on, or changes its read key; peers let in on
     /// another are let go.
     ///

@@ -8,7 +8,7 @@ use std::time::Duration;
 use link::{ConnectionId, ToFront, ToWorker};
 use minca_record::constitution::Constitution;
 use minca_record::json::Object;
-use store::{Shard, Store};
+use store::{Holder, Shard, Store, TakeLease};
 use support::Running;
 use support::pen::{Draft, Pen, id_of, key, space};
 use worker::WorkerConfig;
@@ -277,4 +277,42 @@ async fn a_connection_that_is_busy_holds_no_other_space_up() {
     assert_eq!(host.front.next_stored(2).await, [id_of(&version)]);
     host.front.push(1, &note(&mut pen, "b")).await;
     host.front.next_stored(1).await;
+}
+
+#[tokio::test]
+async fn a_worker_whose_lease_was_taken_over_stores_nothing_and_says_so() {
+    let config = WorkerConfig {
+        lease: Duration::from_millis(150),
+        ..quick()
+    };
+    let (mut host, space, mut pen) = running(config).await;
+    host.front.join(1, space.id(), key(1).did()).await;
+    assert!(host.worker.is_ready() && !host.worker.has_lost_its_lease());
+
+    host.store.renews_nothing.store(true, Ordering::SeqCst);
+    let hour = Duration::from_secs(3_600);
+    let mut taken = TakeLease::HeldByOther { runs_out_in: hour };
+    while !matches!(taken, TakeLease::Taken(_)) {
+        tokio::time::sleep(Duration::from_millis(20)).await;
+        taken = host
+            .store
+            .take_lease(Shard(0), Holder([8; 16]), hour)
+            .await
+            .unwrap();
+    }
+    host.store.renews_nothing.store(false, Ordering::SeqCst);
+    while !host.worker.has_lost_its_lease() {
+        tokio::time::sleep(Duration::from_millis(20)).await;
+    }
+    assert!(!host.worker.is_ready());
+
+    let version = note(&mut pen, "a");
+    host.front.push(1, &version).await;
+    tokio::time::sleep(Duration::from_millis(200)).await;
+    let held = host
+        .store
+        .versions(&space.id(), &[id_of(&version)], 1)
+        .await
+        .unwrap();
+    assert!(held.is_empty(), "stored under a lease that is another's");
 }

@@ -20,6 +20,8 @@ pub struct Faulty {
     pub commits: Semaphore,
     /// Commits that wait for one.
     pub commits_waiting: AtomicUsize,
+    /// A lease can't be renewed.
+    pub renews_nothing: AtomicBool,
     pub panics_at_open: AtomicBool,
     pub panics_at_commit: AtomicBool,
 }
@@ -30,6 +32,7 @@ impl Faulty {
             inner,
             commits: Semaphore::new(1_000_000),
             commits_waiting: AtomicUsize::new(0),
+            renews_nothing: AtomicBool::new(false),
             panics_at_open: AtomicBool::new(false),
             panics_at_commit: AtomicBool::new(false),
         }
@@ -68,6 +71,9 @@ impl Store for Faulty {
     }
 
     async fn renew_lease(&self, lease: &Lease, lasts: Duration) -> Result<()> {
+        if self.renews_nothing.load(Ordering::SeqCst) {
+            return Err(StoreError::Unavailable("told to renew nothing".to_owned()));
+        }
         self.inner.renew_lease(lease, lasts).await
     }
 
