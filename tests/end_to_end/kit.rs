@@ -163,6 +163,43 @@ impl Kit {
     }
 }
 
+/// A host that holds a space, and a device there that is level with it.
+pub struct Connected {
+    pub kit: Kit,
+    pub space: Space,
+    pub device: Replica,
+    pub connection: Connection,
+}
+
+impl Connected {
+    pub async fn start(link: LinkKind, visibility: Visibility, initiates: bool) -> Connected {
+        let mut kit = Kit::start(link).await;
+        let (account, space) = found(visibility);
+        kit.carry(&space).await;
+        let mut device = kit.device(&account, &space, initiates);
+        let mut connection = kit.connect(&mut device).await;
+        connection
+            .sync_until_level(&mut device, WAIT)
+            .await
+            .unwrap();
+        Connected {
+            kit,
+            space,
+            device,
+            connection,
+        }
+    }
+
+    /// Drives the device until the host ends the connection, and says how.
+    pub async fn how_it_ends(&mut self) -> String {
+        let driven = self
+            .connection
+            .drive(&mut self.device, WAIT, |_| false)
+            .await;
+        driven.unwrap_err().to_string()
+    }
+}
+
 /// A configuration by flags.
 pub fn config_of(flags: &[&str]) -> Config {
     #[derive(clap::Parser)]

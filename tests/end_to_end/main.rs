@@ -4,5 +4,6 @@
 mod kills;
 mod kit;
 mod meeting;
+mod operator;
 mod refusing;
 mod segments;

@@ -10,7 +10,7 @@ use minca_record::base64url;
 use minca_record::constitution::Visibility;
 use minca_sync::handshake::Nonce;
 
-use crate::kit::{Kit, WAIT, body, found, now, replica};
+use crate::kit::{Connected, Kit, WAIT, body, found, now, replica};
 
 /// How the host ends a socket that says this hello.
 async fn end_of(kit: &Kit, space: &str, hello: impl FnOnce(&RawChallenge) -> RawHello) -> What {
@@ -157,69 +157,45 @@ async fn text_after_the_handshake_is_ignored_and_fragments_are_put_together() {
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_newer_socket_of_one_device_replaces_the_older() {
-    let mut kit = Kit::start(LinkKind::Channel).await;
-    let (account, space) = found(Visibility::Private);
-    kit.carry(&space).await;
-    let mut device = kit.device(&account, &space, true);
-    let twin = device.device().clone();
-    let mut older = kit.connect(&mut device).await;
-    older.sync_until_level(&mut device, WAIT).await.unwrap();
-    let mut second = replica(&space, twin);
-    let mut newer = kit.connect(&mut second).await;
-    let ended = older
-        .drive(&mut device, WAIT, |_| false)
-        .await
-        .unwrap_err()
-        .to_string();
+    let mut older = Connected::start(LinkKind::Channel, Visibility::Private, true).await;
+    let mut second = replica(&older.space, older.device.device().clone());
+    let mut newer = older.kit.connect(&mut second).await;
+    let ended = older.how_it_ends().await;
     assert!(ended.contains("4009"), "{ended}");
     newer.sync_until_level(&mut second, WAIT).await.unwrap();
     newer.close(&mut second).await;
-    kit.finish().await;
+    older.kit.finish().await;
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn peers_of_a_space_held_no_more_are_let_go() {
-    let mut kit = Kit::start(LinkKind::Channel).await;
-    let (account, space) = found(Visibility::Public);
-    kit.carry(&space).await;
-    let mut device = kit.device(&account, &space, true);
-    let mut connection = kit.connect(&mut device).await;
-    connection
-        .sync_until_level(&mut device, WAIT)
-        .await
-        .unwrap();
-    assert!(kit.host().worker().stop_carrying(space.id()).await.unwrap());
-    let ended = connection
-        .drive(&mut device, WAIT, |_| false)
-        .await
-        .unwrap_err()
-        .to_string();
+    let mut host = Connected::start(LinkKind::Channel, Visibility::Public, true).await;
+    let space = host.space.id();
+    assert!(host.kit.host().worker().stop_carrying(space).await.unwrap());
+    let ended = host.how_it_ends().await;
     assert!(ended.contains("4003"), "{ended}");
-    let refused = Connection::open(&kit.url(), &mut device, Options::default()).await;
+    let refused = Connection::open(&host.kit.url(), &mut host.device, Options::default()).await;
     assert!(refused.is_err_and(|error| error.to_string().contains("4003")));
 
     // Held again, what was stored is there.
-    kit.carry(&space).await;
-    let mut connection = kit.connect(&mut device).await;
+    host.kit.carry(&host.space).await;
+    let mut connection = host.kit.connect(&mut host.device).await;
     connection
-        .sync_until_level(&mut device, WAIT)
+        .sync_until_level(&mut host.device, WAIT)
         .await
         .unwrap();
-    connection.close(&mut device).await;
-    kit.finish().await;
+    connection.close(&mut host.device).await;
+    host.kit.finish().await;
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_host_that_stops_says_so() {
-    let mut kit = Kit::start(LinkKind::Channel).await;
-    let (account, space) = found(Visibility::Private);
-    kit.carry(&space).await;
-    let mut device = kit.device(&account, &space, false);
-    let mut connection = kit.connect(&mut device).await;
-    connection
-        .sync_until_level(&mut device, WAIT)
-        .await
-        .unwrap();
+    let Connected {
+        mut kit,
+        mut device,
+        mut connection,
+        ..
+    } = Connected::start(LinkKind::Channel, Visibility::Private, false).await;
     let (_, ended) = tokio::join!(kit.stop(), connection.drive(&mut device, WAIT, |_| false));
     let ended = ended.unwrap_err().to_string();
     assert!(ended.contains("1001"), "{ended}");
@@ -229,66 +205,79 @@ async fn a_host_that_stops_says_so() {
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn the_hundred_and_first_malformed_message_closes_the_socket() {
-    let mut kit = Kit::start(LinkKind::Encoded).await;
-    let (account, space) = found(Visibility::Public);
-    kit.carry(&space).await;
-    let mut device = kit.device(&account, &space, true);
-    let mut connection = kit.connect(&mut device).await;
+    let mut host = Connected::start(LinkKind::Encoded, Visibility::Public, true).await;
     for _ in 0..100 {
-        connection
-            .send(&mut device, b"no json".to_vec())
+        host.connection
+            .send(&mut host.device, b"no json".to_vec())
             .await
             .unwrap();
     }
-    connection
-        .sync_until_level(&mut device, WAIT)
+    host.device
+        .create("app.note", body("after them"), now())
+        .unwrap();
+    host.connection
+        .sync_until_level(&mut host.device, WAIT)
         .await
         .unwrap();
-    connection
-        .send(&mut device, b"no json".to_vec())
+    host.connection
+        .send(&mut host.device, b"no json".to_vec())
         .await
         .unwrap();
-    let ended = connection
-        .drive(&mut device, WAIT, |_| false)
-        .await
-        .unwrap_err()
-        .to_string();
+    let ended = host.how_it_ends().await;
     assert!(ended.contains("1008"), "{ended}");
-    kit.finish().await;
+    host.kit.finish().await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_device_that_pushes_itself_out_again_and_again_is_told_to_wait() {
+    let host = Connected::start(LinkKind::Encoded, Visibility::Public, true).await;
+    let device = host.device.device().clone();
+    let mut open = Vec::new();
+    let told = loop {
+        let mut twin = replica(&host.space, device.clone());
+        match Connection::open(&host.kit.url(), &mut twin, Options::default()).await {
+            Ok(connection) => open.push((twin, connection)),
+            Err(error) => break error.to_string(),
+        }
+        assert!(open.len() <= 10, "it was let in {} times", open.len());
+    };
+    assert!(told.contains("1013"), "{told}");
+    assert_eq!(open.len(), 10);
+    let (twin, last) = open.last_mut().unwrap();
+    last.sync_until_level(twin, WAIT).await.unwrap();
+    host.kit.finish().await;
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_message_of_sixteen_mebibytes_is_taken_and_one_byte_more_is_not() {
-    let mut kit = Kit::start(LinkKind::Encoded).await;
-    let (account, space) = found(Visibility::Public);
-    kit.carry(&space).await;
-    let mut device = kit.device(&account, &space, true);
-    let mut connection = kit.connect(&mut device).await;
+    let mut host = Connected::start(LinkKind::Encoded, Visibility::Public, true).await;
     let padded = |bytes: usize| {
         let mut message = br#"{"type":"other","pad":""#.to_vec();
         message.resize(bytes - 2, b'x');
         message.extend_from_slice(b"\"}");
         message
     };
-    connection
-        .send(&mut device, padded(16 << 20))
+    host.connection
+        .send(&mut host.device, padded(16 << 20))
         .await
         .unwrap();
-    device.create("app.note", body("after it"), now()).unwrap();
-    connection
-        .sync_until_level(&mut device, WAIT)
+    host.device
+        .create("app.note", body("after it"), now())
+        .unwrap();
+    host.connection
+        .sync_until_level(&mut host.device, WAIT)
         .await
         .unwrap();
-    let sent = connection.send(&mut device, padded((16 << 20) + 1)).await;
+    let sent = host
+        .connection
+        .send(&mut host.device, padded((16 << 20) + 1))
+        .await;
     let ended = match sent {
-        Ok(()) => connection
-            .drive(&mut device, WAIT, |_| false)
-            .await
-            .unwrap_err(),
-        Err(error) => error,
+        Ok(()) => host.how_it_ends().await,
+        Err(error) => error.to_string(),
     };
-    assert!(ended.to_string().contains("1009"), "{ended}");
-    kit.finish().await;
+    assert!(ended.contains("1009"), "{ended}");
+    host.kit.finish().await;
 }
 
 /// A peer that asks for much and reads nothing holds up nobody.

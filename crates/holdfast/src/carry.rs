@@ -100,6 +100,8 @@ pub async fn remove(config: &Config, space: &str) -> Result<()> {
         Err(CallError::NoHost(_)) => {
             let (store, lease) = open(config).await?;
             let was_held = store.stop_carrying(&lease, &id).await?;
+            // The running host would do this; the next start keeps what it doesn't know.
+            open_bucket(config).await?.delete_carried(&id).await?;
             close(store, lease).await?;
             if !was_held {
                 bail!("the space is not held here");
