@@ -8,6 +8,7 @@
 //! [`SqliteStore`] keeps them in one file. What every kind of store does alike is
 //! in the conformance suite under `tests/`.
 
+mod folder;
 mod sqlite;
 
 use std::sync::Arc;
@@ -20,6 +21,7 @@ use minca_record::did::Did;
 use minca_sync::item::Item;
 use minca_sync::sum::Sum;
 
+pub use folder::{make_folder, sync_folder};
 pub use sqlite::{OpenError, SqliteStore};
 
 /// One of the parts that the spaces of a deployment are divided into. A space's

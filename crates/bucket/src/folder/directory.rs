@@ -11,6 +11,7 @@ use std::path::Path;
 
 use rustix::fs::{self, AtFlags, Dir, FileType, Mode, OFlags, Stat};
 use rustix::io::Errno;
+use store::make_folder;
 
 const DIRECTORY: OFlags = OFlags::RDONLY
     .union(OFlags::DIRECTORY)
@@ -34,7 +35,7 @@ impl Directory {
     /// Opens the folder itself, making it and what is missing above it. This path
     /// is the operator's own choice and may lead through links.
     pub(super) fn open_root(path: &Path) -> io::Result<Self> {
-        make_durably(path)?;
+        make_folder(path)?;
         Ok(Self(fs::open(path, DIRECTORY, Mode::empty())?))
     }
 
@@ -44,13 +45,14 @@ impl Directory {
         Ok(unless_absent(opened)?.map(Self))
     }
 
-    /// The directory of that name, made if it is missing.
+    /// The directory of that name, made if it is missing, and on the disk.
     pub(super) fn child_or_new(&self, name: &[u8]) -> io::Result<Self> {
         match fs::mkdirat(&self.0, name, DIRECTORY_MODE) {
-            Ok(()) => self.sync()?,
-            Err(Errno::EXIST) => {}
+            Ok(()) | Err(Errno::EXIST) => {}
             Err(error) => return Err(error.into()),
         }
+        // One that was there too: who made it may be about to sync it, or failed to.
+        self.sync()?;
         let opened = fs::openat(&self.0, name, DIRECTORY | OFlags::NOFOLLOW, Mode::empty())?;
         Ok(Self(opened))
     }
@@ -141,24 +143,6 @@ impl Directory {
             FileType::from_raw_mode(stat.st_mode)
         }))
     }
-}
-
-/// Makes a folder and all above it, each made one on the disk before the next.
-fn make_durably(path: &Path) -> io::Result<()> {
-    if path.is_dir() {
-        return Ok(());
-    }
-    let above = match path.parent() {
-        Some(above) if above.as_os_str().is_empty() => Path::new("."),
-        Some(above) => above,
-        None => return Err(io::ErrorKind::NotFound.into()),
-    };
-    make_durably(above)?;
-    match fs::mkdir(path, DIRECTORY_MODE) {
-        Ok(()) | Err(Errno::EXIST) => {}
-        Err(error) => return Err(error.into()),
-    }
-    File::open(above)?.sync_all()
 }
 
 fn is_file(stat: &Stat) -> bool {

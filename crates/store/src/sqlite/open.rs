@@ -11,7 +11,7 @@ use sqlx::{ConnectOptions, Connection, SqliteConnection, SqlitePool};
 
 use super::SqliteStore;
 use super::error::{corrupt, failed};
-use crate::StoreError;
+use crate::{StoreError, make_folder};
 
 static MIGRATIONS: Migrator = sqlx::migrate!("../../migrations/sqlite");
 
@@ -116,7 +116,7 @@ async fn end_leases(writer: &SqlitePool) -> Result<(), sqlx::Error> {
 /// Takes the lock of a data folder, making the folder if need be.
 fn lock(folder: &Path) -> Result<File, OpenError> {
     let cannot = |error: std::io::Error| OpenError::Folder(error.kind());
-    std::fs::create_dir_all(folder).map_err(cannot)?;
+    make_folder(folder).map_err(cannot)?;
     let file = File::options()
         .create(true)
         .truncate(false)
