@@ -138,6 +138,11 @@ fn pool(connections: u32) -> SqlitePoolOptions {
         .max_lifetime(None)
         // A connection to a file doesn't go stale.
         .test_before_acquire(false)
+        // But where the disk is full or fails, SQLite takes a transaction back itself.
+        // The driver counts on as if it were open, and can begin no other any more.
+        .before_acquire(|connection, _| {
+            Box::pin(async move { Ok(!connection.is_in_transaction()) })
+        })
         .after_connect(|connection, _| {
             Box::pin(async move {
                 check_settings(connection)

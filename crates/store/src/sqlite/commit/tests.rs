@@ -98,3 +98,31 @@ async fn a_full_disk_takes_nothing_of_a_commit_and_the_next_one_lands() {
     let after = store.carried(None, 1).await.unwrap();
     assert_eq!((after[0].versions, after[0].bytes), (5, 500_000));
 }
+
+/// SQLite takes the whole transaction back itself where a statement of one row finds
+/// the disk full.
+#[tokio::test]
+async fn a_disk_that_is_full_in_a_transaction_of_single_rows_is_got_over() {
+    let folder = tempfile::tempdir().unwrap();
+    let store = SqliteStore::open(folder.path()).await.unwrap();
+    let lease = carry(&store, ContentId::of(b"space")).await;
+    let more = NewSpace {
+        space: ContentId::of(b"another"),
+        constitution: vec![b'c'; 200_000],
+        read_key: None,
+    };
+
+    for _ in 0..3 {
+        allow_pages(&store, 10).await;
+        let answer = store.carry(&lease, &more).await;
+        assert!(
+            matches!(answer, Err(StoreError::Unavailable(_))),
+            "{answer:?}"
+        );
+    }
+
+    allow_pages(&store, 100_000).await;
+    let carried = store.carry(&lease, &more).await.unwrap();
+    assert_eq!(carried.space, more.space);
+    assert_eq!(store.carried(None, 10).await.unwrap().len(), 2);
+}
