@@ -43,8 +43,10 @@ impl BucketError {
 /// Parts shorter than this name no space, writer or segment.
 const SHORTEST_ID: usize = 16;
 
-/// The error's own words, with the parts of the key that name something left out.
-/// They are of letters, digits, `-` and `.`, so no vendor spells them otherwise.
+/// The error's own words, with what may name something left out: the parts of the
+/// key, and whatever else looks like an id, since what went wrong in a listing may be
+/// at any key below. Ours are of letters, digits, `-` and `.`, so no vendor spells
+/// them otherwise.
 fn without_ids(error: &object_store::Error, key: &Path) -> String {
     let mut text = error.to_string();
     for part in key.parts() {
@@ -52,7 +54,18 @@ fn without_ids(error: &object_store::Error, key: &Path) -> String {
             text = text.replace(part.as_ref(), "…");
         }
     }
-    text
+    let mut clean = String::with_capacity(text.len());
+    for piece in text.split_inclusive(|c: char| !c.is_ascii_alphanumeric()) {
+        let word = piece.trim_end_matches(|c: char| !c.is_ascii_alphanumeric());
+        let has_digit = word.bytes().any(|byte| byte.is_ascii_digit());
+        if word.len() >= SHORTEST_ID && has_digit {
+            clean.push('…');
+            clean.push_str(&piece[word.len()..]);
+        } else {
+            clean.push_str(piece);
+        }
+    }
+    clean
 }
 
 #[cfg(test)]
@@ -75,6 +88,20 @@ mod tests {
         );
         for part in key.parts() {
             assert!(!text.contains(part.as_ref()), "{text}");
+        }
+    }
+
+    #[test]
+    fn a_listing_that_fails_names_nothing_it_came_upon() {
+        let below = "b5kffn5gz7liyc4d5oyrsdxdnfvn3rxcwpmglsqucm72rvhosiima/0123456789abcdef0123456789abcdef/000001-10773071eecc244b.seg";
+        let error = object_store::Error::Generic {
+            store: "S3",
+            source: format!("ServiceUnavailableNow at `{below}`").into(),
+        };
+        let text = BucketError::of(error, &Path::from("host")).to_string();
+        assert!(text.contains("ServiceUnavailableNow at `"), "{text}");
+        for part in ["b5kffn5gz7", "0123456789abcdef", "10773071eecc244b"] {
+            assert!(!text.contains(part), "{text}");
         }
     }
 
