@@ -3,14 +3,12 @@
 //! Every call needs the token that the host keeps in its data folder, so that no
 //! web page and no other user of the machine can make one.
 
-use std::fs::OpenOptions;
-use std::io::Write;
-use std::os::unix::fs::OpenOptionsExt;
 use std::path::Path;
 use std::sync::Arc;
 
-use axum::extract::{DefaultBodyLimit, Path as UrlPath, Query, State};
+use axum::extract::{DefaultBodyLimit, Path as UrlPath, Query, Request, State};
 use axum::http::{HeaderMap, StatusCode, header};
+use axum::middleware::{self, Next};
 use axum::response::{IntoResponse, Response};
 use axum::routing::{delete, get, post};
 use axum::{Json, Router};
@@ -20,6 +18,7 @@ use serde::{Deserialize, Serialize};
 use store::{CarriedSpace, StoreError};
 use worker::Worker;
 
+use crate::private_file;
 use crate::space_file;
 
 /// The token's file in the data folder.
@@ -32,7 +31,7 @@ const PAGE: usize = 500;
 const MOST_BODY_BYTES: usize = 2 << 20;
 
 /// What a call must show. Drawn anew at every start.
-#[derive(Clone, Debug)]
+#[derive(Clone)]
 pub struct AdminToken(String);
 
 impl AdminToken {
@@ -42,16 +41,7 @@ impl AdminToken {
     /// The file's.
     pub fn make(path: &Path, random: [u8; 32]) -> std::io::Result<AdminToken> {
         let token = base64url::encode(&random);
-        let mut beside = path.to_owned();
-        beside.as_mut_os_string().push(".tmp");
-        let mut file = OpenOptions::new()
-            .write(true)
-            .create(true)
-            .truncate(true)
-            .mode(0o600)
-            .open(&beside)?;
-        file.write_all(token.as_bytes())?;
-        std::fs::rename(&beside, path)?;
+        private_file::write(path, token.as_bytes())?;
         Ok(AdminToken(token))
     }
 
@@ -111,12 +101,6 @@ impl From<&CarriedSpace> for CarriedView {
     }
 }
 
-#[derive(Clone)]
-struct Admin {
-    worker: Arc<Worker>,
-    token: AdminToken,
-}
-
 /// The routes below `/admin`.
 pub fn routes(worker: Arc<Worker>, token: AdminToken) -> Router {
     Router::new()
@@ -124,7 +108,8 @@ pub fn routes(worker: Arc<Worker>, token: AdminToken) -> Router {
         .route("/admin/carried/{space}", delete(remove))
         .route("/admin/flush", post(flush))
         .layer(DefaultBodyLimit::max(MOST_BODY_BYTES))
-        .with_state(Admin { worker, token })
+        .route_layer(middleware::from_fn_with_state(token, check))
+        .with_state(worker)
 }
 
 /// Why a call is refused.
@@ -169,48 +154,37 @@ struct Page {
 }
 
 async fn list(
-    State(admin): State<Admin>,
-    headers: HeaderMap,
+    State(worker): State<Arc<Worker>>,
     Query(page): Query<Page>,
 ) -> Result<Json<Vec<CarriedView>>, Refusal> {
-    admin.check(&headers)?;
     let after = page.after.as_deref().map(parse_space).transpose()?;
-    let carried = admin
-        .worker
-        .carried(after, PAGE)
-        .await
-        .map_err(Refusal::Store)?;
+    let carried = worker.carried(after, PAGE).await.map_err(Refusal::Store)?;
     Ok(Json(carried.iter().map(CarriedView::from).collect()))
 }
 
 async fn add(
-    State(admin): State<Admin>,
-    headers: HeaderMap,
+    State(worker): State<Arc<Worker>>,
     Json(request): Json<CarryRequest>,
 ) -> Result<Json<CarriedView>, Refusal> {
-    admin.check(&headers)?;
     let space = space_file::read(request.space.as_bytes(), request.read_key.as_deref())
         .map_err(|error| Refusal::Bad(error.to_string()))?;
-    let carried = admin.worker.carry(&space).await.map_err(Refusal::Store)?;
+    let carried = worker.carry(&space).await.map_err(Refusal::Store)?;
     Ok(Json(CarriedView::from(&carried)))
 }
 
 async fn remove(
-    State(admin): State<Admin>,
-    headers: HeaderMap,
+    State(worker): State<Arc<Worker>>,
     UrlPath(space): UrlPath<String>,
 ) -> Result<StatusCode, Refusal> {
-    admin.check(&headers)?;
-    match admin.worker.stop_carrying(parse_space(&space)?).await {
+    match worker.stop_carrying(parse_space(&space)?).await {
         Ok(true) => Ok(StatusCode::NO_CONTENT),
         Ok(false) => Err(Refusal::NotHeld),
         Err(error) => Err(Refusal::Store(error)),
     }
 }
 
-async fn flush(State(admin): State<Admin>, headers: HeaderMap) -> Result<StatusCode, Refusal> {
-    admin.check(&headers)?;
-    match admin.worker.flush().await {
+async fn flush(State(worker): State<Arc<Worker>>) -> Result<StatusCode, Refusal> {
+    match worker.flush().await {
         true => Ok(StatusCode::NO_CONTENT),
         false => Err(Refusal::NotFlushed),
     }
@@ -220,12 +194,15 @@ fn parse_space(text: &str) -> Result<ContentId, Refusal> {
     ContentId::parse(text).map_err(|error| Refusal::Bad(error.to_string()))
 }
 
-impl Admin {
-    fn check(&self, headers: &HeaderMap) -> Result<(), Refusal> {
-        if self.token.is_shown(headers) {
-            Ok(())
-        } else {
-            Err(Refusal::NoToken)
-        }
+/// Refuses a call without the token, before anything of its body is read.
+async fn check(
+    State(token): State<AdminToken>,
+    request: Request,
+    next: Next,
+) -> Result<Response, Refusal> {
+    if token.is_shown(request.headers()) {
+        Ok(next.run(request).await)
+    } else {
+        Err(Refusal::NoToken)
     }
 }

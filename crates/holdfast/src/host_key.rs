@@ -4,23 +4,22 @@
 //! beside data is an error to be put right by hand, and so is a key that is not
 //! the one the data was kept under.
 
-use std::fs::{File, OpenOptions};
-use std::io::{self, Read, Write};
-use std::os::unix::fs::{MetadataExt, OpenOptionsExt, PermissionsExt};
+use std::fs::File;
+use std::io::{self, Read};
+use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
 use minca_record::did::Did;
 use minca_record::signing::SigningKey;
 use minca_record::{base64url, derive};
 
+use crate::private_file;
+
 /// The name under which a store keeps the host's DID among its facts.
 pub const HOST_DID_FACT: &str = "host-did";
 
 /// Bytes of the seed.
 const SEED_BYTES: usize = 32;
-
-/// Read and write for the owner, nothing for anyone else.
-const FILE_MODE: u32 = 0o600;
 
 /// No file we write is longer; more is not read.
 const MOST_FILE_BYTES: u64 = 256;
@@ -203,36 +202,10 @@ fn is_dangling(path: &Path) -> bool {
     std::fs::symlink_metadata(path).is_ok()
 }
 
-/// Writes the file so that a crash leaves all of it or none.
 fn write(path: &Path, seed: &[u8; SEED_BYTES]) -> Result<(), HostKeyError> {
-    write_durably(path, seed).map_err(|source| HostKeyError::Io {
+    let line = format!("{}\n", base64url::encode(seed));
+    private_file::write(path, line.as_bytes()).map_err(|source| HostKeyError::Io {
         path: path.to_owned(),
         source,
     })
-}
-
-fn write_durably(path: &Path, seed: &[u8; SEED_BYTES]) -> io::Result<()> {
-    let folder = match path.parent() {
-        Some(folder) if !folder.as_os_str().is_empty() => folder,
-        _ => Path::new("."),
-    };
-    std::fs::create_dir_all(folder)?;
-    let mut unfinished = path.as_os_str().to_owned();
-    unfinished.push(".tmp");
-    let unfinished = PathBuf::from(unfinished);
-    match std::fs::remove_file(&unfinished) {
-        Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error),
-        _ => {}
-    }
-
-    let mut file = OpenOptions::new()
-        .write(true)
-        .create_new(true)
-        .mode(FILE_MODE)
-        .open(&unfinished)?;
-    file.set_permissions(std::fs::Permissions::from_mode(FILE_MODE))?;
-    writeln!(file, "{}", base64url::encode(seed))?;
-    file.sync_all()?;
-    std::fs::rename(&unfinished, path)?;
-    File::open(folder)?.sync_all()
 }

@@ -8,5 +8,6 @@ pub mod config;
 pub mod host;
 pub mod host_key;
 pub mod metrics_server;
+mod private_file;
 pub mod space_file;
 pub mod telemetry;

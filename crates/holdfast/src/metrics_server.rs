@@ -1,9 +1,10 @@
 //! Metrics and health on a port of their own, which only the operator reaches (08 §21).
 
-use std::future::Future;
+use std::future::{self, Future, IntoFuture};
 use std::io;
 use std::net::SocketAddr;
 use std::sync::Arc;
+use std::time::Duration;
 
 use axum::Router;
 use axum::extract::State;
@@ -13,6 +14,12 @@ use axum::response::{IntoResponse, Response};
 use axum::routing::get;
 use prometheus::{Registry, TEXT_FORMAT, TextEncoder};
 use tokio::net::TcpListener;
+use tokio::sync::oneshot;
+use tokio::time::sleep;
+
+/// How long requests under way may take to finish once the port is to stop: what the
+/// bucket still lacks is written only after that.
+const LAST_REQUESTS: Duration = Duration::from_secs(5);
 
 /// What the host still waits for, in words for the operator.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -48,7 +55,8 @@ impl MetricsServer {
         self.listener.local_addr()
     }
 
-    /// Serves, with the routes of `more` beside its own, until `stop` comes to an end, then finishes the requests under way.
+    /// Serves, with the routes of `more` beside its own, until `stop` comes to an end. Requests under
+    /// way are finished then, but none holds the stop up for more than a few seconds.
     pub async fn serve(
         self,
         registry: Registry,
@@ -62,9 +70,22 @@ impl MetricsServer {
             .route("/ready", get(readiness))
             .with_state(Served { registry, ready })
             .merge(more);
-        axum::serve(self.listener, routes)
-            .with_graceful_shutdown(stop)
-            .await
+        let (stopping, stopped) = oneshot::channel();
+        let serving = axum::serve(self.listener, routes).with_graceful_shutdown(async move {
+            stop.await;
+            let _ = stopping.send(());
+        });
+        let out_of_patience = async {
+            match stopped.await {
+                Ok(()) => sleep(LAST_REQUESTS).await,
+                // It ended of itself.
+                Err(_) => future::pending().await,
+            }
+        };
+        tokio::select! {
+            served = serving.into_future() => served,
+            () = out_of_patience => Ok(()),
+        }
     }
 }
 

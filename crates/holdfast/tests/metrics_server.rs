@@ -77,6 +77,28 @@ async fn it_tells_metrics_and_health_until_it_is_stopped() {
 }
 
 #[tokio::test]
+async fn a_request_that_never_ends_does_not_hold_the_stop_up() {
+    let server = MetricsServer::bind("127.0.0.1:0".parse().unwrap())
+        .await
+        .unwrap();
+    let address = server.local_address().unwrap();
+    let (stop, stopped) = oneshot::channel::<()>();
+    let ready = Arc::new(|| Ok(()));
+    let registry = Registry::new();
+    let serving = tokio::spawn(server.serve(registry, ready, axum::Router::new(), async {
+        drop(stopped.await)
+    }));
+    let mut socket = TcpStream::connect(address).await.unwrap();
+    socket.write_all(b"GET /live HTTP/1.1\r\nho").await.unwrap();
+    // By the time of this answer the other connection is served too.
+    assert_eq!(get(address, "/live").await.0, 200);
+
+    stop.send(()).unwrap();
+    serving.await.unwrap().unwrap();
+    drop(socket);
+}
+
+#[tokio::test]
 async fn a_port_that_is_taken_is_an_error() {
     let first = MetricsServer::bind("127.0.0.1:0".parse().unwrap())
         .await
