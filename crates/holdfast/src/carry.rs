@@ -24,9 +24,8 @@ const PAGE: usize = 500;
 /// # Errors
 /// What stands in the way, in words for the operator.
 pub async fn add(config: &Config, file: &Path, read_key: Option<&str>) -> Result<CarriedView> {
-    let space =
+    let (space, text) =
         space_file::read_file(file, read_key).with_context(|| format!("{}", file.display()))?;
-    let text = std::fs::read_to_string(file).with_context(|| format!("{}", file.display()))?;
     let request = CarryRequest {
         space: text,
         read_key: read_key.map(str::to_owned),

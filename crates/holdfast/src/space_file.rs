@@ -1,5 +1,7 @@
 //! A space as its members hand it to an operator: its constitution with its `id`.
 
+use std::fs::File;
+use std::io::Read;
 use std::path::Path;
 
 use minca_record::constitution::{Constitution, ConstitutionError};
@@ -17,7 +19,7 @@ pub enum SpaceFileError {
     #[error("the file can't be read: {0}")]
     Io(#[from] std::io::Error),
     /// It is too long to be a space.
-    #[error("expected at most {MOST_BYTES} bytes of JSON, got {0}")]
+    #[error("expected at most {MOST_BYTES} bytes of JSON, got {0} or more")]
     TooLong(usize),
     /// It is no JSON.
     #[error("expected a space as JSON, its constitution with its id: {0}")]
@@ -33,12 +35,21 @@ pub enum SpaceFileError {
     ReadKey,
 }
 
-/// Reads a space from a file.
+/// Reads a space from a file, of which no more is read than a space has. Gives its
+/// text too.
 ///
 /// # Errors
 /// [`SpaceFileError`].
-pub fn read_file(path: &Path, read_key: Option<&str>) -> Result<NewSpace, SpaceFileError> {
-    read(&std::fs::read(path)?, read_key)
+pub fn read_file(
+    path: &Path,
+    read_key: Option<&str>,
+) -> Result<(NewSpace, String), SpaceFileError> {
+    let mut text = String::new();
+    let one_too_many = MOST_BYTES as u64 + 1;
+    File::open(path)?
+        .take(one_too_many)
+        .read_to_string(&mut text)?;
+    Ok((read(text.as_bytes(), read_key)?, text))
 }
 
 /// Reads a space from bytes, to be held; `read_key` where readers are to be let in
