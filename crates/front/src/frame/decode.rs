@@ -244,9 +244,15 @@ impl Decoder {
         }
         let kept = &mut message.kept;
         if kept.capacity() - kept.len() < part.len() {
-            // Doubles with what came, and no further than what was announced.
+            // Doubles with what came, and no further than the message can go: to the end
+            // of its last frame, or to the limit while more frames follow. In many small
+            // frames it would otherwise be moved at each of them.
             let more = kept.len().max(FIRST_RESERVE).max(part.len());
-            kept.reserve_exact(more.min(part.len() + frame.left));
+            let at_most = match frame.is_final {
+                true => part.len() + frame.left,
+                false => self.limit.saturating_sub(kept.len()).max(part.len()),
+            };
+            kept.reserve_exact(more.min(at_most));
         }
         kept.extend_from_slice(part);
         Ok(())

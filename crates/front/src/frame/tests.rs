@@ -295,3 +295,19 @@ fn what_the_host_writes_a_client_reads() {
         (4003, "reason")
     );
 }
+
+#[test]
+fn a_message_in_many_small_frames_is_moved_few_times() {
+    let mut decoder = Decoder::new(1 << 20);
+    let mut weighed = std::collections::BTreeSet::new();
+    for number in 0..100_000_u32 {
+        let opcode = if number == 0 { 0x02 } else { 0x00 };
+        let mut frame = [opcode, 0x81, 0, 0, 0, 0, 7];
+        let mut used = 0;
+        assert!(decoder.feed(&mut frame, &mut used).unwrap().is_none());
+        weighed.insert(decoder.kept());
+    }
+    assert!(weighed.len() < 20, "{} sizes", weighed.len());
+    let largest = weighed.last().copied().unwrap();
+    assert!((100_000..=200_000).contains(&largest), "{largest}");
+}
