@@ -8,7 +8,7 @@ mod syncing;
 use std::io::Write;
 use std::path::PathBuf;
 
-use anyhow::{Context, bail};
+use anyhow::bail;
 use clap::{Args, Subcommand};
 use minca_record::json::Object;
 
@@ -86,7 +86,7 @@ pub async fn run(args: MemberArgs, out: &mut (dyn Write + Send)) -> anyhow::Resu
 fn open(folder: &std::path::Path) -> anyhow::Result<MemberFolder> {
     match MemberFolder::open(folder) {
         Err(error @ FolderError::NoAccount(_)) => {
-            Err(error).context("make one with `holdfast member init`")
+            bail!("{error}: make one with `holdfast member init`, or join a space with a card")
         }
         other => Ok(other?),
     }
@@ -108,9 +108,15 @@ impl WhichSpace {
         }
         match (spaces.pop(), spaces.is_empty()) {
             (Some(entry), true) => Ok(entry),
-            (None, _) if self.space.is_some() => bail!("this member is in no such space"),
-            (None, _) => bail!("this member is in no space yet: found one, or join one"),
-            _ => bail!("this member is in several spaces: say which with --space"),
+            (None, _) if self.space.is_some() => bail!(
+                "this member is in no space whose id is or begins with that: `holdfast member spaces` lists them"
+            ),
+            (None, _) => bail!(
+                "this member is in no space yet: `holdfast member found <name>` or `holdfast member join <card>`"
+            ),
+            _ => bail!(
+                "this member is in several spaces: say which with --space (`holdfast member spaces` lists them)"
+            ),
         }
     }
 }

@@ -96,9 +96,14 @@ pub(super) fn found(
         self::visibility(&entry)
     )?;
     writeln!(out, "  id       {}", entry.space.id())?;
+    let key = if self::visibility(&entry) == "private" {
+        "; its key stays here"
+    } else {
+        ""
+    };
     writeln!(
         out,
-        "A host is given what `holdfast member space` prints; its key stays here."
+        "A host is given what `holdfast member space` prints, by `holdfast carry add`{key}."
     )?;
     Ok(())
 }

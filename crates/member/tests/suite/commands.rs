@@ -131,11 +131,10 @@ async fn what_can_not_be_done_says_why_and_what_to_do() {
             .await
             .contains("lives here already")
     );
-    assert!(
-        error(&folder, &["list"])
-            .await
-            .contains("found one, or join one")
-    );
+    let no_space = error(&folder, &["list"]).await;
+    assert!(no_space.contains("in no space yet"));
+    assert!(no_space.contains("holdfast member found"));
+    assert!(no_space.contains("holdfast member join"));
     ok(&folder, &["found", "One"]).await;
     assert!(error(&folder, &["sync"]).await.contains("--node"));
     assert!(
