@@ -37,8 +37,12 @@ pub enum LinkKind {
 #[derive(Debug, thiserror::Error)]
 pub enum HostError {
     /// The database in the data folder can't be used.
-    #[error(transparent)]
-    Database(#[from] OpenError),
+    #[error("{}: {source}", folder.display())]
+    Database {
+        folder: PathBuf,
+        #[source]
+        source: OpenError,
+    },
     /// The database failed once it was open.
     #[error(transparent)]
     Store(#[from] StoreError),
@@ -98,7 +102,20 @@ impl Host {
     /// # Errors
     /// [`HostError`].
     pub async fn start(config: &Config, link: LinkKind) -> Result<Host, HostError> {
-        let store = Arc::new(SqliteStore::open(&config.data).await?);
+        let store = SqliteStore::open(&config.data).await;
+        let store = Arc::new(store.map_err(|source| HostError::Database {
+            folder: config.data.clone(),
+            source,
+        })?);
+        // Before the key: a start that fails for a port makes no host.
+        let listener = listen(config.listen).await?;
+        let metrics_server =
+            MetricsServer::bind(config.metrics_listen)
+                .await
+                .map_err(|source| HostError::Listen {
+                    address: config.metrics_listen,
+                    source,
+                })?;
         let bucket = open_bucket(config).await?;
         bucket.probe().await?;
         let (key, made) = open_key(config, &store, &bucket).await?;
@@ -109,15 +126,6 @@ impl Host {
                 path: token_file,
                 source,
             })?;
-
-        let listener = listen(config.listen).await?;
-        let metrics_server =
-            MetricsServer::bind(config.metrics_listen)
-                .await
-                .map_err(|source| HostError::Listen {
-                    address: config.metrics_listen,
-                    source,
-                })?;
         let address_of = |address: std::io::Result<SocketAddr>, asked| address.unwrap_or(asked);
         let listening = address_of(listener.local_addr(), config.listen);
         let metrics_listening = address_of(metrics_server.local_address(), config.metrics_listen);

@@ -47,7 +47,8 @@ pub enum HostKeyError {
         path: PathBuf,
     },
     /// There is no key, and none was to be made.
-    #[error("there is no host key file {}; it is made when the host is first served", path.display())]
+    #[error("there is no host key file {}: it is made when the host is first served. Beside a host's data, put it back from \
+         your copy of it", path.display())]
     Missing {
         /// Where the key should be.
         path: PathBuf,
