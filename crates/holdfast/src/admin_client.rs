@@ -1,7 +1,7 @@
 //! Calls to a running host by its operator's commands (see [`crate::admin`]).
 
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use http_body_util::{BodyExt, Full, Limited};
 use hyper::body::Bytes;
@@ -25,6 +25,12 @@ pub enum CallError {
     /// The token of the data folder can't be read.
     #[error("the data folder's {TOKEN_FILE} can't be read: {0}")]
     Token(#[source] std::io::Error),
+    /// A host answers, and this data folder isn't its.
+    #[error(
+        "the host on {address} doesn't take the token of the data folder {}: it is the host of another data folder. \
+         Give the folder and the port of the same host (`--data`, `--metrics-listen`)", data.display()
+    )]
+    OtherHost { address: SocketAddr, data: PathBuf },
     /// The host said no, and why.
     #[error("{1} ({0})")]
     Refused(StatusCode, String),
@@ -37,6 +43,7 @@ pub enum CallError {
 pub struct AdminClient {
     client: Client<HttpConnector, Full<Bytes>>,
     address: SocketAddr,
+    data: PathBuf,
     token: Result<String, std::io::Error>,
 }
 
@@ -46,6 +53,7 @@ impl AdminClient {
         AdminClient {
             client: Client::builder(TokioExecutor::new()).build_http(),
             address: reachable(address),
+            data: data.to_owned(),
             token: std::fs::read_to_string(data.join(TOKEN_FILE)),
         }
     }
@@ -102,6 +110,12 @@ impl AdminClient {
         let body = body.map_err(|error| strange(error.to_string()))?.to_bytes();
         if status.is_success() {
             return Ok(body);
+        }
+        if status == StatusCode::UNAUTHORIZED {
+            return Err(CallError::OtherHost {
+                address,
+                data: self.data,
+            });
         }
         Err(CallError::Refused(
             status,

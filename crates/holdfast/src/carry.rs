@@ -70,6 +70,14 @@ pub async fn list(config: &Config) -> Result<Vec<CarriedView>> {
 }
 
 async fn list_stored(config: &Config) -> Result<Vec<CarriedView>> {
+    // Opening a store makes it, and who only asks makes no data folder.
+    if !config.data.try_exists()? {
+        bail!(
+            "no host answers on {}, and there is no data folder {}",
+            config.metrics_listen,
+            config.data.display()
+        );
+    }
     let store = open_store(config).await?;
     let mut carried = Vec::new();
     let mut after = None;
@@ -89,8 +97,7 @@ async fn list_stored(config: &Config) -> Result<Vec<CarriedView>> {
 /// # Errors
 /// What stands in the way, in words for the operator.
 pub async fn remove(config: &Config, space: &str) -> Result<()> {
-    let id = ContentId::parse(space)
-        .context("expected a space's id: b and 52 characters of a–z and 2–7")?;
+    let id = ContentId::parse(space).context("the space's id")?;
     match client(config)
         .send(Method::DELETE, &format!("/admin/carried/{id}"), Vec::new())
         .await

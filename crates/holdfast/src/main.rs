@@ -85,10 +85,25 @@ fn main() -> ExitCode {
         Ok(code) => code,
         Err(error) => {
             // The last word of a command that failed; there is nowhere to say that this failed.
-            let _ = writeln!(std::io::stderr(), "holdfast: {error:#}");
+            let _ = writeln!(std::io::stderr(), "holdfast: {}", told(&error));
             ExitCode::FAILURE
         }
     }
+}
+
+/// An error with its causes. Errors of ours often end in their cause's words already, and
+/// those are told once.
+fn told(error: &anyhow::Error) -> String {
+    let mut text = String::new();
+    for cause in error.chain() {
+        let words = cause.to_string();
+        if text.is_empty() {
+            text = words;
+        } else if !text.ends_with(&words) {
+            text = format!("{text}: {words}");
+        }
+    }
+    text
 }
 
 fn run(matches: &ArgMatches) -> Result<ExitCode> {
@@ -144,7 +159,7 @@ async fn serve(loaded: &Loaded) -> Result<ExitCode> {
     let mut interrupt = signal(SignalKind::interrupt())?;
     let host = Host::start(&loaded.config, LinkKind::Channel).await?;
     say(&format!(
-        "{}Serving on ws://{}/peer#{}\nMetrics and health on http://{}\n",
+        "{}Serving on ws://{}/peer#{}\nMetrics on http://{}/metrics\n",
         if host.is_new() {
             "A new host: its key was made just now. Keep a copy of the host key file.\n"
         } else {
@@ -187,7 +202,15 @@ async fn carry_command(command: CarryCommand, matches: &ArgMatches) -> Result<Ex
             say(&format!("Holding {}\n", line_of(&carried)))?;
         }
         CarryCommand::List(_) => {
-            for carried in carry::list(&config).await? {
+            let held = carry::list(&config).await?;
+            if held.is_empty() {
+                // Not on standard output: there is nothing in the list.
+                let _ = writeln!(
+                    std::io::stderr(),
+                    "No space is held. `holdfast carry add` has the host hold one."
+                );
+            }
+            for carried in held {
                 say(&format!("{}\n", line_of(&carried)))?;
             }
         }
