@@ -1,0 +1,36 @@
+//! Joining by an invite: its key signs for one account and one space (03 §7.3).
+
+use minca_record::content_id::ContentId;
+use minca_record::did::Did;
+use minca_record::json::{Object, Text};
+use minca_record::signature::{PublicKey, parse_signature};
+
+use crate::keys::in_utf8;
+use crate::no_event::NoEvent;
+
+/// What an invite's key signs, so that `did` may join `space`.
+pub(crate) fn signed_text(space: ContentId, did: &Text) -> String {
+    format!("minca/space-invite/v1|{space}|{}", in_utf8(did))
+}
+
+/// The key in `invite` of an assignment of `did`, if there is one and it
+/// signed. Members but `key` and `signature` are ignored. [ours]
+pub(crate) fn read(body: &Object, space: ContentId, did: &Text) -> Result<Option<Did>, NoEvent> {
+    let Some(invite) = body.get("invite") else {
+        return Ok(None);
+    };
+    let invite = invite.as_object().ok_or(NoEvent::Invite)?;
+    let text = |name| invite.get(name).and_then(|value| value.as_text());
+    let (Some(key), Some(signature)) = (text("key"), text("signature")) else {
+        return Err(NoEvent::Invite);
+    };
+    let key = key.as_str().and_then(|key| PublicKey::parse(key).ok());
+    let signature = signature.as_str().and_then(|it| parse_signature(it).ok());
+    let (Some(key), Some(signature)) = (key, signature) else {
+        return Err(NoEvent::InviteSignature);
+    };
+    if !key.verify(signed_text(space, did).as_bytes(), &signature) {
+        return Err(NoEvent::InviteSignature);
+    }
+    Ok(Some(key.did()))
+}

@@ -1,0 +1,21 @@
+//! Part 03 of the protocol: a space's access history.
+//!
+//! So far events alone: [`event_of`] turns a version of an access collection
+//! into the change it says, or says why it is none (03 §3.3). Whether a change
+//! counts is for a replay of them all (03 §4), which isn't here.
+
+mod cutoff;
+mod event;
+mod fields;
+mod invite;
+mod keepers;
+pub mod keys;
+mod no_event;
+mod read;
+mod role;
+
+pub use cutoff::{Cutoff, MAX_PLACES};
+pub use event::{Event, Grant, Keeper, Kind, RoleDefinition};
+pub use keepers::{MAX_COPIES, MAX_KEEPER_DID, MAX_KEEPER_NAME, MAX_KEEPERS};
+pub use no_event::NoEvent;
+pub use read::{MAX_KEY_ID, MAX_RELAYS, Space, event_of};

@@ -1,0 +1,56 @@
+//! Every section of access.json is somebody's to test, or said not to be.
+
+#![allow(clippy::unwrap_used, clippy::expect_used, reason = "a test")]
+
+mod support;
+
+use support::vectors;
+
+/// The sections, and the test that goes through each.
+const SECTIONS: [(&str, &str); 13] = [
+    ("about", "nothing: it says what the file is"),
+    // Opened by members alone, who hold keys that a host never has.
+    ("boxes", "not covered yet: a member's"),
+    ("constitutions", "minca-record/tests/constitutions.rs"),
+    ("earlier", "not covered yet: a member's"),
+    ("events", "minca-access/tests/events.rs"),
+    ("format", "nothing: it says what the file is"),
+    ("invitations", "not covered yet: a member's"),
+    ("invite", "nothing: a key used by the others"),
+    ("people", "nothing: keys used by the others"),
+    ("shortLinks", "not covered yet: a member's"),
+    ("spaceKeys", "nothing: keys used by the others"),
+    ("spaces", "minca-access/tests/events.rs"),
+    ("why", "nothing: it says what reasons mean"),
+];
+
+#[test]
+fn every_section_of_the_file_is_known() {
+    let file = vectors();
+    let mut sections: Vec<&str> = file.as_object().unwrap().keys().map(|it| &**it).collect();
+    sections.sort_unstable();
+    let known: Vec<&str> = SECTIONS.iter().map(|(section, _)| *section).collect();
+    assert_eq!(sections, known);
+}
+
+#[test]
+fn the_tests_named_read_their_sections() {
+    let crates = concat!(env!("CARGO_MANIFEST_DIR"), "/..");
+    for (section, by) in SECTIONS {
+        let is_test = by.ends_with(".rs");
+        assert!(
+            is_test || by.starts_with("nothing: ") || by.starts_with("not covered yet: "),
+            "{section}"
+        );
+        if !is_test {
+            continue;
+        }
+        let read = |path: &str| std::fs::read_to_string(format!("{crates}/{path}")).unwrap();
+        let mut text = read(by);
+        text.push_str(&read("minca-access/tests/support/mod.rs"));
+        assert!(
+            text.contains(&format!("\"{section}\"")),
+            "{section} in {by}"
+        );
+    }
+}
