@@ -2,18 +2,18 @@
 //! founding roles.
 //!
 //! What names any access change in `seen` waits: without a replay nobody here can
-//! say what its writer saw. An access change is stored when the constitution
-//! names its root, and changes nothing yet.
+//! say what its writer saw. An access change is stored when it yields an event
+//! and the constitution names its root, and changes nothing yet.
 
 use std::collections::{BTreeSet, HashMap, HashSet};
 
+use minca_access::{Space, event_of};
 use minca_record::command::covers;
 use minca_record::constitution::{Constitution, FoundingRole};
-use minca_record::definition::{DEFINITION_KEY, is_sealed_body};
 use minca_record::did::Did;
-use minca_record::json::{Object, Text, Value};
+use minca_record::json::{Object, Text};
 use minca_record::policy::Policy;
-use minca_record::required::{DEFINITIONS, RECORD_DELETE, RECORD_WRITE, is_access_collection};
+use minca_record::required::{RECORD_DELETE, RECORD_WRITE, is_access_collection};
 use minca_record::version::Version;
 
 use crate::standing::{Judge, Question, Standing};
@@ -53,28 +53,32 @@ impl ConstitutionJudge {
     }
 
     fn judge_access(&self, question: &Question<'_>) -> Standing {
-        let version = question.version;
+        let version = &question.checked.version;
         if !version.retain() {
             return Standing::Refused("access-not-retained");
         }
-        if !may_be_event(version, self.constitution.is_private()) {
+        let space = Space {
+            id: self.constitution.id(),
+            is_private: self.constitution.is_private(),
+        };
+        if event_of(question.checked, space).is_err() {
             return Standing::Refused("no-event");
         }
         if let Some(waiting) = self.seen_missing(version) {
             return waiting;
         }
-        if !self.names(question.root) {
+        if !self.names(&question.checked.root) {
             return Standing::RootNotNamed;
         }
         Standing::Stands
     }
 
     fn judge_record(&self, question: &Question<'_>) -> Standing {
-        let version = question.version;
+        let version = &question.checked.version;
         if let Some(waiting) = self.seen_missing(version) {
             return waiting;
         }
-        let account = question.root.to_string();
+        let account = question.checked.root.to_string();
         if !self.is_member(&account) {
             return Standing::Refused("not-allowed");
         }
@@ -142,7 +146,7 @@ impl ConstitutionJudge {
 
 impl Judge for ConstitutionJudge {
     fn judge(&self, question: &Question<'_>) -> Standing {
-        if is_access_collection(&Text::from(question.version.collection())) {
+        if is_access_collection(&Text::from(question.checked.version.collection())) {
             self.judge_access(question)
         } else {
             self.judge_record(question)
@@ -154,25 +158,12 @@ impl Judge for ConstitutionJudge {
     }
 }
 
-/// What of 03 §3.3 can be told without reading the body's fields: all but a
-/// definition is no delete, and its body is an object in the clear.
-fn may_be_event(version: &Version, is_private: bool) -> bool {
-    if version.collection() == DEFINITIONS {
-        return version.key().starts_with(DEFINITION_KEY);
-    }
-    let Some(body @ Value::Object(_)) = version.body() else {
-        return false;
-    };
-    let is_encrypted = is_private && is_sealed_body(body);
-    !version.deleted() && !is_encrypted
-}
-
 /// The command a record's version invokes, with its arguments (03 §2.3).
 fn invocation(question: &Question<'_>) -> (&'static str, Object) {
-    let version = question.version;
+    let version = &question.checked.version;
     let mut arguments = Object::new();
     arguments.insert("collection", version.collection());
-    arguments.insert("byCreator", question.root == question.creator);
+    arguments.insert("byCreator", question.checked.root == *question.creator);
     if version.deleted() {
         return (RECORD_DELETE, arguments);
     }

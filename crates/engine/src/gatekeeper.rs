@@ -80,8 +80,7 @@ impl Engine {
         let first = version.genesis().and_then(|id| view.version(&id));
         let creator = first.map_or(root, |first| first.root);
         match self.judge.judge(&Question {
-            version,
-            root: &root,
+            checked: &candidate.checked,
             creator: &creator,
         }) {
             Standing::Stands => Verdict::Store(Answer::Stands),

@@ -2,15 +2,13 @@
 
 use minca_record::content_id::ContentId;
 use minca_record::did::Did;
-use minca_record::version::Version;
+use minca_record::version::Checked;
 
 /// What standing needs to know beside the version itself.
 #[derive(Clone, Copy, Debug)]
 pub struct Question<'a> {
-    /// The version, which passed 02 §9 steps 1–7.
-    pub version: &'a Version,
-    /// The account it speaks for (01 §7.5).
-    pub root: &'a Did,
+    /// The version, which passed 02 §9 steps 1–7, and whose it is.
+    pub checked: &'a Checked,
     /// The root of the first version its chain names; its own for `seq` 0 (02 §4.1).
     pub creator: &'a Did,
 }

@@ -4,6 +4,8 @@
 mod support;
 
 use engine::{Answer, Count, EngineConfig, PeerMessage, StoreFailure, WaitingLimit};
+use minca_record::content_id::ContentId;
+use minca_record::hash::hex40;
 use minca_record::json::{Object, Value};
 use minca_sync::message::Message;
 use support::host::Host;
@@ -293,4 +295,46 @@ fn the_answers_are_counted() {
             .count()
     };
     assert_eq!((count(Answer::Stands), count(Answer::Held)), (1, 1));
+}
+
+/// An access change by the pen's account, as it arrives.
+fn access_change(pen: &mut Pen, collection: &str, key: &str, body: &Value) -> Object {
+    let draft = Draft {
+        collection,
+        retain: true,
+        ..Draft::first("a", "replaced below")
+    };
+    let mut version = pen.write_with(&draft, |version| {
+        version.insert("key", key);
+        version.insert("bodyHash", ContentId::of(&body.canonical()).to_string());
+    });
+    version.insert("body", body.clone());
+    version
+}
+
+#[test]
+fn an_access_change_is_stored_when_it_yields_an_event_and_else_refused() {
+    let (mut host, mut pen) = host_and_pen();
+    let account = key(2).did().to_string();
+    let removal = Value::from(Object::from([("did", &*account)]));
+    let at = format!("remove:{}", hex40(&account));
+    let good = access_change(&mut pen, "sys.remove", &at, &removal);
+    let elsewhere = access_change(&mut pen, "sys.remove", "remove:elsewhere", &removal);
+    host.hear_versions(1, &[good.clone(), elsewhere]);
+    host.settle();
+    assert_eq!(host.acknowledged(1), [id_of(&good)]);
+    assert_eq!(host.rows.versions.len(), 1);
+    assert!(host.counts.contains(&Count::Refused("no-event")));
+}
+
+#[test]
+fn a_definitions_body_may_be_anything_at_a_definitions_key() {
+    let (mut host, mut pen) = host_and_pen();
+    let any = Value::from(vec![Value::from(1u32)]);
+    let good = access_change(&mut pen, "sys.collection", "collection:app.note", &any);
+    let elsewhere = access_change(&mut pen, "sys.collection", "role:editor", &any);
+    host.hear_versions(1, &[good.clone(), elsewhere]);
+    host.settle();
+    assert_eq!(host.acknowledged(1), [id_of(&good)]);
+    assert!(host.counts.contains(&Count::Refused("no-event")));
 }
