@@ -1,10 +1,11 @@
 //! Part 03 of the protocol: a space's access history.
 //!
-//! So far events alone: [`event_of`] turns a version of an access collection
-//! into the change it says, or says why it is none (03 §3.3). Whether a change
-//! counts is for a replay of them all (03 §4), which isn't here.
+//! [`event_of`] turns a version of an access collection into the change it says,
+//! or says why it is none (03 §3.3). Whether a change counts is for a replay of
+//! them all (03 §4), which isn't here. [`KeyChange::open`] is for members alone.
 
 mod cutoff;
+mod earlier;
 mod event;
 mod fields;
 mod invite;
@@ -15,6 +16,7 @@ mod read;
 mod role;
 
 pub use cutoff::{Cutoff, MAX_PLACES};
+pub use earlier::{KeyChange, MAX_EARLIER, MalformedEarlier};
 pub use event::{Event, Grant, Keeper, Kind, RoleDefinition};
 pub use keepers::{MAX_COPIES, MAX_KEEPER_DID, MAX_KEEPER_NAME, MAX_KEEPERS};
 pub use no_event::NoEvent;
