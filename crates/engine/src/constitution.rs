@@ -7,7 +7,6 @@
 
 use std::collections::{BTreeSet, HashMap, HashSet};
 
-use minca_access::{Space, event_of};
 use minca_record::command::covers;
 use minca_record::constitution::{Constitution, FoundingRole};
 use minca_record::did::Did;
@@ -57,11 +56,7 @@ impl ConstitutionJudge {
         if !version.retain() {
             return Standing::Refused("access-not-retained");
         }
-        let space = Space {
-            id: self.constitution.id(),
-            is_private: self.constitution.is_private(),
-        };
-        if event_of(question.checked, space).is_err() {
+        if !matches!(question.event, Some(Ok(_))) {
             return Standing::Refused("no-event");
         }
         if let Some(waiting) = self.seen_missing(version) {

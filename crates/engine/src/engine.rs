@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet, HashMap, VecDeque};
 use bytes::Bytes;
 use minca_record::content_id::ContentId;
 use minca_record::did::Did;
-use minca_record::version::{Checked, Refusal};
+use minca_record::version::Refusal;
 use minca_sync::envelope::write_sync;
 use minca_sync::message::RequestId;
 
@@ -21,6 +21,7 @@ use crate::peer::Peer;
 use crate::refusals::Refusals;
 use crate::rows::{Found, OpenedSpace, Wanted};
 use crate::standing::Judge;
+use crate::vetting::Vetted;
 use crate::waiting::Waiting;
 
 /// One open space. See the crate's documentation.
@@ -257,7 +258,7 @@ impl Engine {
         self.to_pump.insert(id);
     }
 
-    fn verified(&mut self, job: JobId, outcomes: Vec<Result<Checked, Refusal>>) {
+    fn verified(&mut self, job: JobId, outcomes: Vec<Result<Vetted, Refusal>>) {
         let Some(verified) = self.intake.verified(job, outcomes) else {
             return;
         };

@@ -6,11 +6,12 @@ use bytes::Bytes;
 use minca_record::content_id::ContentId;
 use minca_record::did::Did;
 use minca_record::json::Value;
-use minca_record::version::{Checked, Refusal};
+use minca_record::version::Refusal;
 use minca_sync::item::Item;
 use minca_sync::message::Message;
 
 use crate::rows::{Batch, Found, StoredVersion, Wanted};
+use crate::vetting::Vetted;
 
 /// Milliseconds on a clock that never goes back. Where it starts is the driver's.
 pub type Millis = u64;
@@ -41,7 +42,7 @@ pub enum Event {
     /// The answer to [`Effect::Verify`], one outcome a version, in their order.
     Verified {
         job: JobId,
-        outcomes: Vec<Result<Checked, Refusal>>,
+        outcomes: Vec<Result<Vetted, Refusal>>,
     },
     /// The answer to [`Effect::Read`].
     Found {

@@ -81,6 +81,7 @@ impl Engine {
         let creator = first.map_or(root, |first| first.root);
         match self.judge.judge(&Question {
             checked: &candidate.checked,
+            event: candidate.event.as_deref(),
             creator: &creator,
         }) {
             Standing::Stands => Verdict::Store(Answer::Stands),

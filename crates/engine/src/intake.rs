@@ -10,6 +10,7 @@
 use std::collections::{BTreeMap, HashMap, VecDeque};
 use std::sync::Arc;
 
+use minca_access::{Event, NoEvent};
 use minca_record::content_id::ContentId;
 use minca_record::did::Did;
 use minca_record::json::Value;
@@ -18,6 +19,7 @@ use minca_record::version::{Checked, Refusal, Version};
 use crate::event::{JobId, Millis, PeerId};
 use crate::pending::{BatchBuilder, GroupNumber, Overlay};
 use crate::rows::{Batch, VersionRow, Wanted};
+use crate::vetting::Vetted;
 
 /// Number of a take; grows, so lower ones came first.
 pub(crate) type TakeId = u64;
@@ -26,6 +28,8 @@ pub(crate) type TakeId = u64;
 #[derive(Clone, Debug)]
 pub(crate) struct Candidate {
     pub(crate) checked: Arc<Checked>,
+    /// The access event it yields, in an access collection.
+    pub(crate) event: Option<Arc<Result<Event, NoEvent>>>,
     /// Who sent it: acknowledged to this socket, refused and waiting under this DID.
     pub(crate) peer: PeerId,
     pub(crate) did: Did,
@@ -181,7 +185,7 @@ impl Intake {
     pub(crate) fn verified(
         &mut self,
         job: JobId,
-        outcomes: Vec<Result<Checked, Refusal>>,
+        outcomes: Vec<Result<Vetted, Refusal>>,
     ) -> Option<Verified> {
         let id = self.verifying.remove(&job)?;
         let take = self.takes.get_mut(&id)?;
@@ -190,9 +194,10 @@ impl Intake {
         let claimed = std::mem::take(&mut take.claimed);
         for (outcome, claimed) in outcomes.into_iter().zip(claimed) {
             match outcome {
-                Ok(checked) => passed.push(Candidate {
+                Ok(Vetted { checked, event }) => passed.push(Candidate {
                     bytes: canonical_bytes(&checked.version),
                     checked: Arc::new(checked),
+                    event: event.map(Arc::new),
                     peer: take.peer,
                     did: take.did,
                     take: Some(id),

@@ -42,9 +42,12 @@ mod refusals;
 pub mod rows;
 mod session;
 pub mod standing;
+mod vetting;
 mod waiting;
 
 pub use config::{EngineConfig, WaitingLimit};
 pub use constitution::ConstitutionJudge;
 pub use engine::Engine;
 pub use event::{Answer, Count, Effect, Event, JobId, Millis, PeerId, PeerMessage, StoreFailure};
+pub use minca_access::Space;
+pub use vetting::{Vetted, vet};

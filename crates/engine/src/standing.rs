@@ -1,5 +1,6 @@
 //! Whether a version stands, asked of one interface (02 §9.4).
 
+use minca_access::{Event, NoEvent};
 use minca_record::content_id::ContentId;
 use minca_record::did::Did;
 use minca_record::version::Checked;
@@ -9,6 +10,8 @@ use minca_record::version::Checked;
 pub struct Question<'a> {
     /// The version, which passed 02 §9 steps 1–7, and whose it is.
     pub checked: &'a Checked,
+    /// The access event it yields, or why none; `None` outside the access collections.
+    pub event: Option<&'a Result<Event, NoEvent>>,
     /// The root of the first version its chain names; its own for `seq` 0 (02 §4.1).
     pub creator: &'a Did,
 }

@@ -10,7 +10,7 @@ use std::sync::Arc;
 
 use engine::rows::OpenedSpace;
 use engine::standing::Judge;
-use engine::{Effect, Engine, EngineConfig, Event, PeerId, PeerMessage};
+use engine::{Effect, Engine, EngineConfig, Event, PeerId, PeerMessage, Space};
 use futures::future::BoxFuture;
 use futures::stream::{FuturesUnordered, StreamExt};
 use link::channel::LinkSender;
@@ -311,6 +311,11 @@ impl SpaceTask {
                 live,
             } => {
                 let count = versions.len();
+                // A private space is one that has a read key (03 §1.2).
+                let space = Space {
+                    id: space,
+                    is_private: self.read_key.is_some(),
+                };
                 self.under_way.push(Box::pin(async move {
                     let outcomes = shared.pool.check(space, versions, live).await;
                     let outcomes = outcomes.unwrap_or_else(|_| {

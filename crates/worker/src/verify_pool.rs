@@ -9,9 +9,9 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::thread::JoinHandle;
 
-use minca_record::content_id::ContentId;
+use engine::{Space, Vetted, vet};
 use minca_record::json::Value;
-use minca_record::version::{Checked, Refusal, check};
+use minca_record::version::Refusal;
 use tokio::sync::{OwnedSemaphorePermit, Semaphore, oneshot};
 
 /// Versions one thread checks before it looks for something more urgent.
@@ -25,10 +25,10 @@ const LIVE_IN_A_ROW: u32 = 8;
 const VERSIONS_WAITING: usize = 4_096;
 
 /// What checking a version gives.
-pub(crate) type Outcome = Result<Checked, Refusal>;
+pub(crate) type Outcome = Result<Vetted, Refusal>;
 
 /// How a version is checked (02 §9 steps 1–6).
-type Check = fn(Value, ContentId) -> Outcome;
+type Check = fn(Value, Space) -> Outcome;
 
 /// A pool of threads of its own.
 #[derive(Debug)]
@@ -63,7 +63,7 @@ struct Piece {
 /// One submission: its outcomes, and who waits for them.
 #[derive(Debug)]
 struct Job {
-    space: ContentId,
+    space: Space,
     state: Mutex<JobState>,
 }
 
@@ -83,7 +83,7 @@ pub(crate) struct NotChecked;
 impl VerifyPool {
     /// A pool of `threads` threads, at least one.
     pub(crate) fn start(threads: usize) -> std::io::Result<VerifyPool> {
-        VerifyPool::checking(threads, check)
+        VerifyPool::checking(threads, vet)
     }
 
     fn checking(threads: usize, check: Check) -> std::io::Result<VerifyPool> {
@@ -107,7 +107,7 @@ impl VerifyPool {
     /// in their order. Waits for room first.
     pub(crate) async fn check(
         &self,
-        space: ContentId,
+        space: Space,
         versions: Vec<Value>,
         live: bool,
     ) -> Result<Vec<Outcome>, NotChecked> {
@@ -255,15 +255,19 @@ impl Job {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use minca_record::content_id::ContentId;
     use minca_record::hash::sha256;
 
-    fn panics_on_null(version: Value, space: ContentId) -> Outcome {
+    fn panics_on_null(version: Value, space: Space) -> Outcome {
         assert!(version != Value::Null, "a check that panics");
-        check(version, space)
+        vet(version, space)
     }
 
-    fn space() -> ContentId {
-        ContentId::from_digest(sha256(b"a space"))
+    fn space() -> Space {
+        Space {
+            id: ContentId::from_digest(sha256(b"a space")),
+            is_private: false,
+        }
     }
 
     #[tokio::test]

@@ -5,13 +5,12 @@ use std::sync::Arc;
 
 use engine::{
     ConstitutionJudge, Count, Effect, Engine, EngineConfig, Event, JobId, Millis, PeerId,
-    PeerMessage, StoreFailure,
+    PeerMessage, StoreFailure, vet,
 };
 use minca_record::constitution::Constitution;
 use minca_record::content_id::ContentId;
 use minca_record::did::Did;
 use minca_record::json::{Object, Value};
-use minca_record::version::check;
 use minca_sync::envelope::{Envelope, Kind};
 use minca_sync::frame::Frame;
 use minca_sync::message::Message;
@@ -170,12 +169,15 @@ impl Host {
         }
         match effect {
             Effect::Verify { job, versions, .. } => {
-                let space = self.space.id();
+                let space = engine::Space {
+                    id: self.space.id(),
+                    is_private: self.space.is_private(),
+                };
                 Event::Verified {
                     job,
                     outcomes: versions
                         .into_iter()
-                        .map(|version| check(version, space))
+                        .map(|version| vet(version, space))
                         .collect(),
                 }
             }
