@@ -35,12 +35,6 @@ impl Unflushed {
         self.bytes = self.bytes.saturating_add(bytes);
     }
 
-    /// Whether nothing waits. A host that stops flushes every space of which this
-    /// is false.
-    pub fn is_empty(&self) -> bool {
-        self.oldest.is_none()
-    }
-
     /// When the space is due: at once (`now` or before) where too much waits,
     /// `None` where nothing does.
     pub fn due_at(&self, policy: &FlushPolicy, now: Instant) -> Option<Instant> {
@@ -54,21 +48,6 @@ impl Unflushed {
     /// Whether the space is to be flushed now.
     pub fn is_due(&self, policy: &FlushPolicy, now: Instant) -> bool {
         self.due_at(policy, now).is_some_and(|at| at <= now)
-    }
-
-    /// Takes all that waits, for the flush that begins now. What is committed from
-    /// here on waits for the next.
-    pub fn begin(&mut self) -> Unflushed {
-        std::mem::take(self)
-    }
-
-    /// Puts back what a flush took and didn't bring into the bucket, with its age.
-    pub fn put_back(&mut self, taken: Unflushed) {
-        self.oldest = match (self.oldest, taken.oldest) {
-            (Some(own), Some(other)) => Some(own.min(other)),
-            (own, other) => own.or(other),
-        };
-        self.bytes = self.bytes.saturating_add(taken.bytes);
     }
 }
 
@@ -90,7 +69,6 @@ mod tests {
     fn nothing_taken_in_is_never_due() {
         let start = Instant::now();
         let space = Unflushed::default();
-        assert!(space.is_empty());
         assert_eq!(space.due_at(&POLICY, start), None);
         assert!(!space.is_due(&POLICY, start + seconds(1_000_000)));
     }
@@ -121,22 +99,7 @@ mod tests {
         let start = Instant::now();
         let mut space = Unflushed::default();
         space.committed(0, start);
-        assert!(!space.is_empty());
         assert!(space.is_due(&POLICY, start + seconds(10)));
-    }
-
-    #[test]
-    fn a_flush_takes_what_waits_and_a_failed_one_puts_it_back_at_its_age() {
-        let start = Instant::now();
-        let mut space = Unflushed::default();
-        space.committed(60, start);
-        let taken = space.begin();
-        assert!(space.is_empty());
-        space.committed(50, start + seconds(5));
-        assert!(!space.is_due(&POLICY, start + seconds(10)));
-        space.put_back(taken);
-        assert!(space.is_due(&POLICY, start + seconds(5)));
-        assert_eq!(space.due_at(&POLICY, start), Some(start));
     }
 
     proptest! {
