@@ -1,7 +1,7 @@
 //! Node URLs, relay URLs and the targets of upgrades.
 
 use minca_sync::request::Target;
-use minca_sync::url::{MAX_URL_CHARACTERS, NodeUrl, RelayUrl, read_nodes, read_relays};
+use minca_record::url::{MAX_URL_CHARACTERS, NodeUrl, RelayUrl, read_nodes, read_relays};
 
 const SPACE: &str = "blm7z6wkumdjs43sxki3lv27z5x6qtwa345vmlzjco2mxxau3jmhq";
 

@@ -13,7 +13,7 @@ use member::space::Space;
 use minca_record::constitution::Visibility;
 use minca_record::content_id::ContentId;
 use minca_record::did::Did;
-use minca_sync::url::NodeUrl;
+use minca_record::url::NodeUrl;
 
 use crate::kit::{WAIT, body, found, now, replica};
 

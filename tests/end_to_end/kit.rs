@@ -20,7 +20,7 @@ use member::replica::Replica;
 use member::space::Space;
 use minca_record::constitution::Visibility;
 use minca_record::json::{Object, Value};
-use minca_sync::url::NodeUrl;
+use minca_record::url::NodeUrl;
 use tempfile::TempDir;
 use tracing_subscriber::EnvFilter;
 use tracing_subscriber::fmt::MakeWriter;

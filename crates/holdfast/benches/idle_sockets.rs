@@ -18,8 +18,8 @@ use member::randomness::{SystemRandomness, random_bytes};
 use member::raw::{RawHello, RawSocket, Upgrade};
 use member::space::Space;
 use minca_record::constitution::Visibility;
+use minca_record::url::NodeUrl;
 use minca_sync::handshake::Nonce;
-use minca_sync::url::NodeUrl;
 
 const BAR_KIB: f64 = 25.0;
 const SPACES: usize = 20;

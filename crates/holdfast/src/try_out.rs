@@ -20,7 +20,7 @@ use holdfast::host_key;
 use hyper::Method;
 use member::try_out::{BucketObject, TryOptions, try_out};
 use member::try_out_told::Teller;
-use minca_sync::url::NodeUrl;
+use minca_record::url::NodeUrl;
 
 /// How long a step may take, beside 10 ms for each record: a device sends them one
 /// by one, and a host takes 200 messages a second of one socket in the long run.

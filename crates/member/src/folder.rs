@@ -19,7 +19,7 @@ use minca_record::base64url;
 use minca_record::content_id::ContentId;
 use minca_record::json::{MESSAGE_DEPTH, Object, Value, read};
 use minca_record::signing::SigningKey;
-use minca_sync::url::NodeUrl;
+use minca_record::url::NodeUrl;
 use thiserror::Error;
 
 use crate::holdings::{Holdings, JournalError};

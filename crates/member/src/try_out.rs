@@ -8,7 +8,7 @@ use anyhow::{Context, ensure};
 use minca_record::content_id::ContentId;
 use minca_record::did::Did;
 use minca_record::json::{Object, Value};
-use minca_sync::url::NodeUrl;
+use minca_record::url::NodeUrl;
 
 use crate::client::{Connection, Options};
 use crate::clock::UnixTime;

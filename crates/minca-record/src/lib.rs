@@ -1,4 +1,4 @@
-//! Parts 01 and 02 of the protocol, and the formats of 05 §16.
+//! Parts 01 and 02 of the protocol, the formats of 05 §16, and what several other parts share.
 
 pub mod agreement;
 pub mod base64url;
@@ -33,4 +33,5 @@ pub mod signing;
 pub mod store_key;
 pub mod time;
 pub mod topics;
+pub mod url;
 pub mod version;

@@ -19,5 +19,4 @@ pub mod peer_state;
 pub mod relay;
 pub mod request;
 pub mod sum;
-pub mod url;
 pub mod who;

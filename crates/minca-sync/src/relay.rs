@@ -1,4 +1,4 @@
-//! Names a relay and its clients agree on (04 Appendix A; 03 §7.7).
+//! Names a relay and its clients agree on (04 Appendix A).
 
 use aws_lc_rs::hmac;
 use data_encoding::{BASE32_NOPAD, BASE64};
@@ -21,12 +21,6 @@ pub fn room(space: &str) -> String {
 /// The id of a blob in a mailbox: the hash of its text (04 §A.6).
 pub fn mail_id(blob: &str) -> String {
     base64url::encode(&sha256(blob.as_bytes()))
-}
-
-/// The topic a sealed invite is left under (03 §7.7).
-pub fn invite_topic(pin: &[u8]) -> String {
-    let label = format!("minca/invite-topic/v1|{}", base64url::encode(pin));
-    base64url::encode(&sha256(label.as_bytes()))
 }
 
 /// A TURN user name that expires: `expires` in seconds since 1970, `random`

@@ -1,6 +1,6 @@
 //! The target of an upgrade: `/peer?space=…` (04 §5.1, §5.3 step 1).
 
-use percent_encoding::percent_decode_str;
+use minca_record::url::space_parameters;
 
 /// What an upgrade asks for.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -26,25 +26,10 @@ impl Target {
         if path != "/peer" {
             return Self::Other;
         }
-        let mut spaces = spaces(query);
+        let mut spaces = space_parameters(query);
         match (spaces.next(), spaces.next()) {
             (Some(space), None) if !space.is_empty() => Self::Peer { space },
             _ => Self::MissingSpace,
         }
     }
-}
-
-/// The values of the `space` parameters of a query, which is encoded as forms
-/// are.
-pub(crate) fn spaces(query: &str) -> impl Iterator<Item = String> + '_ {
-    query
-        .split('&')
-        .map(|parameter| parameter.split_once('=').unwrap_or((parameter, "")))
-        .filter(|(name, _)| decode(name) == "space")
-        .map(|(_, value)| decode(value))
-}
-
-fn decode(text: &str) -> String {
-    let spaced = text.replace('+', " ");
-    percent_decode_str(&spaced).decode_utf8_lossy().into_owned()
 }

@@ -9,13 +9,13 @@ use futures::StreamExt;
 use minca_record::did::Did;
 use minca_record::json::Value;
 use minca_record::signing::SigningKey;
+use minca_record::url::NodeUrl;
 use minca_sync::close::Close;
 use minca_sync::envelope::MAX_MESSAGE_BYTES;
 use minca_sync::frame::Frame;
 use minca_sync::handshake::{
     ClientView, HELLO_WAIT_MS, Nonce, check_welcome, read_challenge, write_hello,
 };
-use minca_sync::url::NodeUrl;
 use rustls::pki_types::{CertificateDer, ServerName};
 use thiserror::Error;
 use tokio::io::{AsyncRead, AsyncWrite};

@@ -6,7 +6,7 @@ use std::time::Duration;
 use anyhow::{Context, bail};
 use clap::Args;
 use minca_record::json::{Object, Value};
-use minca_sync::url::NodeUrl;
+use minca_record::url::NodeUrl;
 
 use super::{WhichSpace, print_json};
 use crate::client::redial::{Ended, Redial, sends_less_after};

@@ -18,9 +18,9 @@ use member::space::{Space, Visibility};
 use member::sync::Standing;
 use minca_record::content_id::ContentId;
 use minca_record::json::{MESSAGE_DEPTH, Object, Value, read};
+use minca_record::url::NodeUrl;
 use minca_sync::envelope::write_who;
 use minca_sync::handshake::Nonce;
-use minca_sync::url::NodeUrl;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::TcpListener;
 

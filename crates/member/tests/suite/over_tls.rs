@@ -12,7 +12,7 @@ use member::identity::Account;
 use member::randomness::FixedRandomness;
 use member::replica::Replica;
 use member::space::{Space, Visibility};
-use minca_sync::url::NodeUrl;
+use minca_record::url::NodeUrl;
 use rustls::pki_types::{CertificateDer, PrivateKeyDer};
 use tokio::net::{TcpListener, TcpStream};
 use tokio_rustls::TlsAcceptor;

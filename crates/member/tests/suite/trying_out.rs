@@ -4,7 +4,7 @@ use indicatif::ProgressDrawTarget;
 use member::try_out::{BucketObject, Progress, TryOptions, try_out};
 use member::try_out_told::Teller;
 use minca_record::json::{MESSAGE_DEPTH, read};
-use minca_sync::url::NodeUrl;
+use minca_record::url::NodeUrl;
 
 use crate::support::{Host, Manner};
 

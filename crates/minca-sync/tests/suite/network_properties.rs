@@ -2,10 +2,10 @@
 //! back; nothing that comes makes a reader fail.
 
 use minca_record::{
-    did::Did,
     json::{self, Object, Text, Value},
     note::sign_note,
     signing::SigningKey,
+    url::{NodeUrl, RelayUrl},
 };
 use minca_sync::{
     allowance::{LIVE_BURST, LIVE_PER_SECOND, LiveAllowance, MAX_LIVE_UNITS, is_small_enough},
@@ -17,7 +17,6 @@ use minca_sync::{
         read_challenge, read_hello, welcome_label, write_challenge, write_hello, write_welcome,
     },
     request::Target,
-    url::{MAX_URL_CHARACTERS, NodeUrl, RelayUrl, UrlError, read_nodes, read_relays},
     who::{lets_read, shown_note},
 };
 use proptest::prelude::*;
@@ -219,78 +218,6 @@ fn a_live_message_has_at_most_65536_units() {
     let lone = |count: usize| Value::from(Text::from_utf16(&vec![0xd800; count]));
     assert!(is_small_enough(&lone((MAX_LIVE_UNITS - 2) / 6)));
     assert!(!is_small_enough(&lone((MAX_LIVE_UNITS - 2) / 6 + 1)));
-}
-
-#[test]
-fn a_relay_url_is_read_by_its_form() {
-    let read = |text: &str| text.parse::<RelayUrl>();
-    let relay = read("wss://relay.example/minca").unwrap();
-    assert_eq!(
-        (relay.kind(), relay.address()),
-        (None, "wss://relay.example/minca")
-    );
-    let nostr = read("nostr+wss://relay.example").unwrap();
-    assert_eq!(
-        (nostr.kind(), nostr.address()),
-        (Some("nostr"), "wss://relay.example")
-    );
-    assert!(read("nostr+ws://localhost:7000").is_ok());
-    assert!(read("ws://[::1]/x").is_ok());
-    assert_eq!(read("ws://relay.example"), Err(UrlError::Scheme));
-    assert_eq!(read("nostr+ws://127.0.0.2"), Err(UrlError::Scheme));
-    assert_eq!(read("https://relay.example"), Err(UrlError::Scheme));
-    assert_eq!(read("relay.example"), Err(UrlError::Scheme));
-    assert_eq!(read("+wss://relay.example"), Err(UrlError::Kind));
-    assert_eq!(read("Nostr+wss://relay.example"), Err(UrlError::Kind));
-    assert_eq!(read("1a+wss://relay.example"), Err(UrlError::Kind));
-    assert!(read(&format!("{}+wss://relay.example", "k".repeat(20))).is_ok());
-    assert_eq!(
-        read(&format!("{}+wss://relay.example", "k".repeat(21))),
-        Err(UrlError::Kind)
-    );
-    assert_eq!(read("wss://relay.example#x"), Err(UrlError::Fragment));
-    assert_eq!(read("wss://a:b@relay.example"), Err(UrlError::Authority));
-    assert_eq!(read("wss://relay.example:0"), Err(UrlError::Authority));
-    assert_eq!(read("wss://relay.example:65536"), Err(UrlError::Authority));
-    assert!(read("wss://relay.example:65535").is_ok());
-    let of_length = |length: usize| format!("wss://r.example/{}", "p".repeat(length - 16));
-    assert!(read(&of_length(MAX_URL_CHARACTERS)).is_ok());
-    assert_eq!(read(&of_length(201)), Err(UrlError::TooLong(201)));
-}
-
-#[test]
-fn a_node_url_may_be_without_a_pin_where_a_person_typed_it() {
-    assert_eq!(NodeUrl::parse("wss://node.example"), Err(UrlError::Pin));
-    let typed = NodeUrl::parse_typed("wss://node.example").unwrap();
-    assert_eq!((typed.pin(), typed.address()), (None, "wss://node.example"));
-    assert_eq!(
-        NodeUrl::parse_typed("wss://node.example#"),
-        Err(UrlError::Pin)
-    );
-    let space = "wss://node.example/peer?a=b&%73pace=c";
-    assert_eq!(NodeUrl::parse_typed(space), Err(UrlError::Space));
-    let pinned = |length: usize| format!("wss://n.example/{}#{PIN}", "p".repeat(length - 16));
-    let url = NodeUrl::parse(&pinned(MAX_URL_CHARACTERS)).unwrap();
-    assert_eq!(url.pin(), Some(Did::parse(PIN).unwrap()));
-    assert_eq!(NodeUrl::parse(&pinned(201)), Err(UrlError::TooLong(201)));
-}
-
-#[test]
-fn a_list_of_urls_holds_eight_and_none_twice() {
-    let relays: Vec<String> = (0..9).map(|i| format!("wss://r{i}.example")).collect();
-    let list = |count: usize| relays[..count].iter().map(String::as_str);
-    assert_eq!(read_relays(list(8)).map(|urls| urls.len()), Some(8));
-    assert_eq!(read_relays(list(9)), None);
-    assert_eq!(read_relays(list(2).chain(list(1))), None);
-    assert_eq!(read_relays(["http://r.example"]), None);
-    let nodes: Vec<String> = (0..9)
-        .map(|i| format!("wss://n{i}.example#{PIN}"))
-        .collect();
-    let list = |count: usize| nodes[..count].iter().map(String::as_str);
-    assert_eq!(read_nodes(list(8)).map(|urls| urls.len()), Some(8));
-    assert_eq!(read_nodes(list(9)), None);
-    assert_eq!(read_nodes(list(1).chain(["wss://n.example"])), None);
-    assert_eq!(read_nodes(list(1).chain(list(1))), None);
 }
 
 #[test]

@@ -2,8 +2,10 @@
 
 use minca_record::{
     base64url,
+    derive::invite_topic,
     did::Did,
     json::{self, MESSAGE_DEPTH},
+    url::NodeUrl,
 };
 use minca_sync::{
     allowance::{LIVE_BURST, LIVE_PER_SECOND, LiveAllowance},
@@ -11,9 +13,8 @@ use minca_sync::{
     envelope::{Envelope, Kind},
     handshake::PEER_LABEL,
     peer_state::{Membership, Peer, PeerState, Shown, peer_state},
-    relay::{ROOM_LABEL, invite_topic, mail_id, room, turn_credential, turn_username},
+    relay::{ROOM_LABEL, mail_id, room, turn_credential, turn_username},
     request::Target,
-    url::NodeUrl,
     who::{MAX_WHO_NOTE_BYTES, shown_note},
 };
 use serde_json::Value;
@@ -248,5 +249,8 @@ fn the_relays_names_are_as_given() {
         bytes(&mailbox["id"])
     );
     let pin: Vec<u8> = (0xf0..=0xff).collect();
-    assert_eq!(invite_topic(&pin), mailbox["inviteTopicOfPinF0toFF"]);
+    assert_eq!(
+        base64url::encode(&invite_topic(&pin)),
+        mailbox["inviteTopicOfPinF0toFF"]
+    );
 }

@@ -2,10 +2,9 @@
 
 use std::str::FromStr;
 
-use minca_record::did::Did;
-use percent_encoding::{NON_ALPHANUMERIC, utf8_percent_encode};
+use percent_encoding::{NON_ALPHANUMERIC, percent_decode_str, utf8_percent_encode};
 
-use crate::request::spaces;
+use crate::did::Did;
 
 /// The longest node URL before its `#`, and relay URL, in characters.
 pub const MAX_URL_CHARACTERS: usize = 200;
@@ -80,7 +79,7 @@ impl NodeUrl {
             None => return Err(UrlError::Scheme),
         };
         let query = check_address(rest, plain)?;
-        if spaces(query).next().is_some() {
+        if space_parameters(query).next().is_some() {
             return Err(UrlError::Space);
         }
         let pin = match fragment {
@@ -249,4 +248,19 @@ fn read_list<'a, T>(
         urls.push(read(text)?);
     }
     Some(urls)
+}
+
+/// The values of the `space` parameters of a query, which is encoded as forms
+/// are.
+pub fn space_parameters(query: &str) -> impl Iterator<Item = String> + '_ {
+    query
+        .split('&')
+        .map(|parameter| parameter.split_once('=').unwrap_or((parameter, "")))
+        .filter(|(name, _)| decode(name) == "space")
+        .map(|(_, value)| decode(value))
+}
+
+fn decode(text: &str) -> String {
+    let spaced = text.replace('+', " ");
+    percent_decode_str(&spaced).decode_utf8_lossy().into_owned()
 }
