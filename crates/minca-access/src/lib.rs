@@ -13,6 +13,7 @@ mod keepers;
 pub mod keys;
 mod no_event;
 mod read;
+mod relays;
 mod role;
 
 pub use cutoff::{Cutoff, MAX_PLACES};
@@ -20,4 +21,5 @@ pub use earlier::{KeyChange, MAX_EARLIER, MalformedEarlier};
 pub use event::{Event, Grant, Keeper, Kind, RoleDefinition};
 pub use keepers::{MAX_COPIES, MAX_KEEPER_DID, MAX_KEEPER_NAME, MAX_KEEPERS};
 pub use no_event::NoEvent;
-pub use read::{MAX_KEY_ID, MAX_RELAYS, Space, event_of};
+pub use read::{MAX_KEY_ID, Space, event_of};
+pub use relays::{BadRelays, MAX_RELAYS, check_relays};

@@ -11,12 +11,10 @@ use crate::cutoff::Cutoff;
 use crate::event::{Event, Kind};
 use crate::fields::{boolean, did_key, text};
 use crate::no_event::NoEvent;
-use crate::{invite, keepers, keys, role};
+use crate::{invite, keepers, keys, relays, role};
 
 /// The longest id of a space key, in UTF-16 code units.
 pub const MAX_KEY_ID: usize = 64;
-/// The most relays a space names.
-pub const MAX_RELAYS: usize = 8;
 
 /// What of its space decides what a version says.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -119,7 +117,7 @@ fn change_of(checked: &Checked, space: Space) -> Result<(Kind, Cutoff), NoEvent>
             (Kind::Revoke { target }, key)
         }
         "sys.key" => (key_change(body)?, keys::SPACE_KEY.to_owned()),
-        "sys.relays" => (relays(body)?, keys::RELAYS.to_owned()),
+        "sys.relays" => (relays::read(body)?, keys::RELAYS.to_owned()),
         "sys.keepers" => (keepers::read(body)?, keys::KEEPERS.to_owned()),
         "sys.fork" => fork(body, space.id)?,
         "sys.stepdown" => {
@@ -171,16 +169,6 @@ fn key_change(body: &Object) -> Result<Kind, NoEvent> {
     }
     let read_key = did_key(body, "readKey")?;
     Ok(Kind::Key { key_id, read_key })
-}
-
-fn relays(body: &Object) -> Result<Kind, NoEvent> {
-    let list = body.get("relays").and_then(Value::as_array);
-    let list = list.filter(|list| list.len() <= MAX_RELAYS);
-    let relays = list.ok_or(NoEvent::Fields)?.iter();
-    let relays: Option<_> = relays.map(|relay| relay.as_text().cloned()).collect();
-    Ok(Kind::Relays {
-        relays: relays.ok_or(NoEvent::Fields)?,
-    })
 }
 
 fn fork(body: &Object, space: ContentId) -> Result<(Kind, String), NoEvent> {
