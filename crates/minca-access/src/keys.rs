@@ -1,4 +1,5 @@
-//! The record keys of access changes, derived from what they change (03 §3.1).
+//! The record keys of access changes, derived from what they change (03 §3.1),
+//! and of the records by which members hand keys to each other (03 §9).
 
 use minca_record::content_id::ContentId;
 use minca_record::did::Did;
@@ -55,6 +56,18 @@ pub fn step_down(did: &Text) -> String {
 /// Where a successor is named.
 pub fn succeed(space: ContentId) -> String {
     format!("succeed:{}", hex40(&space.to_string()))
+}
+
+/// Where an account publishes its member key (03 §9.1).
+pub fn member_key(account: &Did) -> String {
+    format!("memberkey:{}", hex40(&account.to_string()))
+}
+
+/// Where a box is: the account it is for, the id of the key inside, and the
+/// account that sealed it (03 §9.4). The third part and the order are ours, and
+/// nobody checks where a box is.
+pub fn box_for(to: &Did, key_id: &str, by: &Did) -> String {
+    format!("box:{}", hex40(&format!("{to}{JOINT}{key_id}{JOINT}{by}")))
 }
 
 /// The text as it is hashed: a lone surrogate, which has no UTF-8, becomes

@@ -2,8 +2,10 @@
 //!
 //! [`event_of`] turns a version of an access collection into the change it says,
 //! or says why it is none (03 §3.3). Whether a change counts is for a replay of
-//! them all (03 §4), which isn't here. [`KeyChange::open`] is for members alone.
+//! them all (03 §4), which isn't here. Key changes, boxes and member keys (03 §9)
+//! are for members alone.
 
+mod boxes;
 mod cutoff;
 mod earlier;
 mod event;
@@ -11,15 +13,18 @@ mod fields;
 mod invite;
 mod keepers;
 pub mod keys;
+mod member_keys;
 mod no_event;
 mod read;
 mod relays;
 mod role;
 
+pub use boxes::{BOXES, BoxRefusal, KeyBox, lacking_boxes, seal_box};
 pub use cutoff::{Cutoff, MAX_PLACES};
-pub use earlier::{KeyChange, MAX_EARLIER, MalformedEarlier};
+pub use earlier::{ChangeKeyError, KeyChange, MAX_EARLIER, MalformedEarlier, change_key};
 pub use event::{Event, Grant, Keeper, Kind, RoleDefinition};
 pub use keepers::{MAX_COPIES, MAX_KEEPER_DID, MAX_KEEPER_NAME, MAX_KEEPERS};
+pub use member_keys::{MEMBER_KEYS, member_key_body, member_key_of};
 pub use no_event::NoEvent;
 pub use read::{MAX_KEY_ID, Space, event_of};
 pub use relays::{BadRelays, MAX_RELAYS, check_relays};
