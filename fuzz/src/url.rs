@@ -1,7 +1,9 @@
 //! Node URLs, relay URLs and the targets of upgrades.
 
+use minca_access::{check_relays, read_relays};
+use minca_record::json::Text;
+use minca_record::url::{MAX_URL_CHARACTERS, NodeUrl, RelayUrl, read_nodes};
 use minca_sync::request::Target;
-use minca_record::url::{MAX_URL_CHARACTERS, NodeUrl, RelayUrl, read_nodes, read_relays};
 
 const SPACE: &str = "blm7z6wkumdjs43sxki3lv27z5x6qtwa345vmlzjco2mxxau3jmhq";
 
@@ -43,5 +45,6 @@ fn lists(text: &str) {
         assert_eq!(nodes.len(), text.lines().count());
         assert!(nodes.iter().all(|node| node.pin().is_some()));
     }
-    let _ = read_relays(text.lines());
+    let relays: Vec<Text> = text.lines().map(Text::from).collect();
+    assert_eq!(check_relays(&relays).is_ok(), read_relays(&relays).is_ok());
 }

@@ -48,8 +48,8 @@ pub struct KeyBox<'a> {
 }
 
 impl<'a> KeyBox<'a> {
-    /// Reads a box's body; `None` when it is none. Members it doesn't know are
-    /// ignored. [ours]
+    /// Reads a box's body; `None` when it is none. That members it doesn't know are
+    /// ignored is ours.
     pub fn read(space: ContentId, body: &'a Value) -> Option<KeyBox<'a>> {
         let body = body.as_object()?;
         let text = |name| body.get(name).and_then(Value::as_str);

@@ -10,7 +10,8 @@ mod cutoff;
 mod earlier;
 mod event;
 mod fields;
-mod invite;
+mod invitation;
+mod join;
 mod keepers;
 pub mod keys;
 mod member_keys;
@@ -23,8 +24,13 @@ pub use boxes::{BOXES, BoxRefusal, KeyBox, lacking_boxes, seal_box};
 pub use cutoff::{Cutoff, MAX_PLACES};
 pub use earlier::{ChangeKeyError, KeyChange, MAX_EARLIER, MalformedEarlier, change_key};
 pub use event::{Event, Grant, Keeper, Kind, RoleDefinition};
+pub use invitation::{
+    Invitation, InvitationDraft, Invite, InviteRefusal, MAX_ROLE_SHOWN, check_invitation,
+    encode_invite, invite_in,
+};
+pub use join::join_body;
 pub use keepers::{MAX_COPIES, MAX_KEEPER_DID, MAX_KEEPER_NAME, MAX_KEEPERS};
 pub use member_keys::{MEMBER_KEYS, member_key_body, member_key_of};
 pub use no_event::NoEvent;
 pub use read::{MAX_KEY_ID, Space, event_of};
-pub use relays::{BadRelays, MAX_RELAYS, check_relays};
+pub use relays::{BadRelays, MAX_RELAYS, check_relays, read_relays};

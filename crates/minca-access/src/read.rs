@@ -11,7 +11,7 @@ use crate::cutoff::Cutoff;
 use crate::event::{Event, Kind};
 use crate::fields::{boolean, did_key, text};
 use crate::no_event::NoEvent;
-use crate::{invite, keepers, keys, relays, role};
+use crate::{join, keepers, keys, relays, role};
 
 /// The longest id of a space key, in UTF-16 code units.
 pub const MAX_KEY_ID: usize = 64;
@@ -142,7 +142,7 @@ fn assign(body: &Object, key: &str, space: ContentId) -> Result<Kind, NoEvent> {
     if key != keys::assign(&did, &role) {
         return Err(NoEvent::Key);
     }
-    let via_invite = invite::read(body, space, &did)?;
+    let via_invite = join::read(body, space, &did)?;
     Ok(Kind::Assign {
         did,
         role,

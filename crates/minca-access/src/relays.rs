@@ -22,7 +22,7 @@ pub enum BadRelays {
     Twice,
     /// One is no relay URL.
     #[error("expected URLs of relays: {0}")]
-    NoUrl(UrlError),
+    NoUrl(#[from] UrlError),
 }
 
 /// Reads `relays`: strings, of which [`check_relays`] says more.
@@ -43,6 +43,15 @@ pub(crate) fn read(body: &Object) -> Result<Kind, NoEvent> {
 /// # Errors
 /// The first rule that fails.
 pub fn check_relays(list: &[Text]) -> Result<(), BadRelays> {
+    read_relays(list).map(|_| ())
+}
+
+/// The URLs of a list that passes [`check_relays`]. Who uses them passes over
+/// those of a kind it doesn't speak.
+///
+/// # Errors
+/// As [`check_relays`].
+pub fn read_relays(list: &[Text]) -> Result<Vec<RelayUrl>, BadRelays> {
     if list.len() > MAX_RELAYS {
         return Err(BadRelays::TooMany(list.len()));
     }
@@ -50,17 +59,11 @@ pub fn check_relays(list: &[Text]) -> Result<(), BadRelays> {
     if distinct.len() != list.len() {
         return Err(BadRelays::Twice);
     }
-    list.iter().try_for_each(check_relay)
+    list.iter().map(read_relay).collect()
 }
 
-/// Whether one URL passes [`check_relays`] alone.
-fn check_relay(relay: &Text) -> Result<(), BadRelays> {
+fn read_relay(relay: &Text) -> Result<RelayUrl, BadRelays> {
     // A text with a lone surrogate is no URL's.
-    let relay = relay
-        .as_str()
-        .ok_or(BadRelays::NoUrl(UrlError::Character))?;
-    match relay.parse::<RelayUrl>() {
-        Ok(_) => Ok(()),
-        Err(error) => Err(BadRelays::NoUrl(error)),
-    }
+    let relay = relay.as_str().ok_or(UrlError::Character)?;
+    Ok(relay.parse::<RelayUrl>()?)
 }

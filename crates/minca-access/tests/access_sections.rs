@@ -9,14 +9,13 @@ use support::vectors;
 /// The sections, and the test that goes through each.
 const SECTIONS: [(&str, &str); 13] = [
     ("about", "nothing: it says what the file is"),
-    // What is not covered yet is a client's: a host opens no invite.
     ("boxes", "minca-access/tests/boxes.rs"),
     ("constitutions", "minca-record/tests/constitutions.rs"),
     ("earlier", "minca-access/tests/earlier.rs"),
     ("events", "minca-access/tests/events.rs"),
     ("format", "nothing: it says what the file is"),
-    ("invitations", "not covered yet: a member's"),
-    ("invite", "nothing: a key used by the others"),
+    ("invitations", "minca-access/tests/invitations.rs"),
+    ("invite", "minca-access/tests/invitations.rs"),
     ("people", "nothing: keys used by the others"),
     ("shortLinks", "not covered yet: a member's"),
     ("spaceKeys", "minca-access/tests/earlier.rs"),

@@ -1,12 +1,15 @@
 //! Loose versions: signed statements of no space, such as invitations (02
 //! §3.5).
 
+use crate::base64url;
+use crate::content_id::ContentId;
 use crate::did::Did;
-use crate::json::{Text, Value};
+use crate::json::{Object, Text, Value};
 use crate::note::{Note, NoteError};
+use crate::signing::SigningKey;
 use crate::time::parse_date_time;
 use crate::version::{
-    Refusal, ShapeError, Version, author_key, check_body, check_id, check_signature,
+    Refusal, ShapeError, UNSIGNED, Version, author_key, check_body, check_id, check_signature,
 };
 
 /// The collection of invitations (03 §7.4).
@@ -122,6 +125,46 @@ impl Loose {
     /// author is the account itself.
     pub fn note(&self) -> Option<&Note> {
         self.note.as_ref()
+    }
+}
+
+/// A loose version to be signed, as a member does. Nothing of it is checked; a
+/// reader will.
+#[derive(Clone, Debug)]
+pub struct LooseDraft<'a> {
+    /// Its collection.
+    pub collection: &'a str,
+    /// Its record key, which nobody else is to have.
+    pub key: &'a str,
+    /// When it is signed, as `toISOString` writes it.
+    pub created_at: &'a str,
+    /// The note to sign under; `None` for the account itself.
+    pub note: Option<Value>,
+    /// Its body.
+    pub body: Value,
+}
+
+impl LooseDraft<'_> {
+    /// Signs it as `author` (02 §3.2).
+    pub fn sign(self, author: &SigningKey) -> Object {
+        let body_hash = ContentId::of(&self.body.canonical());
+        let mut version = Object::from([
+            ("author", Value::from(author.did().to_string())),
+            ("collection", self.collection.into()),
+            ("createdAt", self.created_at.into()),
+            ("key", self.key.into()),
+            ("seq", 0u32.into()),
+            ("bodyHash", body_hash.to_string().into()),
+            ("body", self.body),
+        ]);
+        if let Some(note) = self.note {
+            version.insert("proof", note);
+        }
+        let mut signed = Vec::new();
+        version.write_canonical_without(&UNSIGNED, &mut signed);
+        version.insert("id", ContentId::of(&signed).to_string());
+        version.insert("signature", base64url::encode(&author.sign(&signed)));
+        version
     }
 }
 

@@ -225,29 +225,16 @@ fn host(authority: &str) -> Option<&str> {
 /// pinned, none twice as a string. One that breaks a rule is ignored whole:
 /// `None`.
 pub fn read_nodes<'a>(list: impl IntoIterator<Item = &'a str>) -> Option<Vec<NodeUrl>> {
-    read_list(list, |text| NodeUrl::parse(text).ok())
-}
-
-/// Reads a list of relay URLs: at most [`MAX_URLS`], none twice. A kind not
-/// known here is passed over by who uses the list.
-pub fn read_relays<'a>(list: impl IntoIterator<Item = &'a str>) -> Option<Vec<RelayUrl>> {
-    read_list(list, |text| text.parse().ok())
-}
-
-fn read_list<'a, T>(
-    list: impl IntoIterator<Item = &'a str>,
-    read: impl Fn(&str) -> Option<T>,
-) -> Option<Vec<T>> {
     let mut seen: Vec<&str> = Vec::new();
-    let mut urls = Vec::new();
+    let mut nodes = Vec::new();
     for text in list {
         if seen.len() == MAX_URLS || seen.contains(&text) {
             return None;
         }
         seen.push(text);
-        urls.push(read(text)?);
+        nodes.push(NodeUrl::parse(text).ok()?);
     }
-    Some(urls)
+    Some(nodes)
 }
 
 /// The values of the `space` parameters of a query, which is encoded as forms

@@ -3,7 +3,7 @@
 #![allow(clippy::unwrap_used, clippy::expect_used, reason = "a test")]
 
 use minca_record::did::Did;
-use minca_record::url::{MAX_URL_CHARACTERS, NodeUrl, RelayUrl, UrlError, read_nodes, read_relays};
+use minca_record::url::{MAX_URL_CHARACTERS, NodeUrl, RelayUrl, UrlError, read_nodes};
 
 const PIN: &str = "did:key:zDnaefiqTFojC57yy8541Hv8Y9WTNAVkfwZRZ3ECEFtT3rtBk";
 
@@ -62,13 +62,7 @@ fn a_node_url_may_be_without_a_pin_where_a_person_typed_it() {
 }
 
 #[test]
-fn a_list_of_urls_holds_eight_and_none_twice() {
-    let relays: Vec<String> = (0..9).map(|i| format!("wss://r{i}.example")).collect();
-    let list = |count: usize| relays[..count].iter().map(String::as_str);
-    assert_eq!(read_relays(list(8)).map(|urls| urls.len()), Some(8));
-    assert_eq!(read_relays(list(9)), None);
-    assert_eq!(read_relays(list(2).chain(list(1))), None);
-    assert_eq!(read_relays(["http://r.example"]), None);
+fn a_list_of_nodes_holds_eight_and_none_twice() {
     let nodes: Vec<String> = (0..9)
         .map(|i| format!("wss://n{i}.example#{PIN}"))
         .collect();

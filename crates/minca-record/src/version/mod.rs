@@ -26,7 +26,7 @@ use crate::signature::Signature;
 use crate::time::item_timestamp;
 
 /// The members of a version that its signature doesn't cover (02 §3.2).
-const UNSIGNED: [&str; 3] = ["id", "signature", "body"];
+pub(crate) const UNSIGNED: [&str; 3] = ["id", "signature", "body"];
 
 /// A well-formed version (02 §4.6). That its id, signature and note are good
 /// is another matter: see [`check`].

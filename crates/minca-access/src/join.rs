@@ -1,12 +1,33 @@
 //! Joining by an invite: its key signs for one account and one space (03 §7.3).
 
+use minca_record::base64url;
 use minca_record::content_id::ContentId;
+use minca_record::derive::invite_key;
 use minca_record::did::Did;
-use minca_record::json::{Object, Text};
+use minca_record::json::{Object, Text, Value};
 use minca_record::signature::{PublicKey, parse_signature};
 
 use crate::keys::in_utf8;
 use crate::no_event::NoEvent;
+
+/// The body by which `account` joins `space` with the secret of an invite to
+/// `role`, for the record at [`keys::assign`](crate::keys::assign). Its `seen`
+/// must include the change that opened the invite, which must be open.
+pub fn join_body(space: ContentId, account: &Did, role: &str, secret: &[u8; 32]) -> Object {
+    let key = invite_key(secret);
+    let account = Text::from(account.to_string());
+    let signature = key.sign(signed_text(space, &account).as_bytes());
+    let invite = Object::from([
+        ("key", key.did().to_string()),
+        ("signature", base64url::encode(&signature)),
+    ]);
+    Object::from([
+        ("did", Value::String(account)),
+        ("role", role.into()),
+        ("assigned", true.into()),
+        ("invite", invite.into()),
+    ])
+}
 
 /// What an invite's key signs, so that `did` may join `space`.
 pub(crate) fn signed_text(space: ContentId, did: &Text) -> String {
