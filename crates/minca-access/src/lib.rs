@@ -6,6 +6,7 @@
 //! are for members alone.
 
 mod boxes;
+pub mod case;
 mod cutoff;
 mod earlier;
 mod event;
