@@ -1,0 +1,255 @@
+//! A deliberately dumb model of `strong-remove/1` and of judging records: 03 §4 and
+//! §5, sentence by sentence.
+//!
+//! Everything is worked out anew from plain sets and nothing is kept from one
+//! question to the next, but what depends only on what was seen: each event's own
+//! view (03 §4.3 step 1), which could strike which, and what is valid among a set.
+
+#![allow(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    unreachable_pub,
+    dead_code,
+    reason = "a test's support, which not every test uses all of"
+)]
+
+pub mod dump;
+mod judge;
+mod key_due;
+mod may;
+mod merge;
+mod refusal;
+mod state;
+mod strikes;
+
+use std::cell::RefCell;
+use std::collections::{BTreeMap, BTreeSet};
+use std::rc::Rc;
+
+use minca_access::{Event, Kind};
+use minca_record::constitution::Constitution;
+use minca_record::content_id::ContentId;
+use minca_record::json::{MESSAGE_DEPTH, Text, read};
+use minca_record::required::DEFINITIONS;
+
+use merge::Views;
+use state::{Granted, State};
+
+/// Events by their place in the model's list.
+pub type Set = BTreeSet<usize>;
+
+/// What becomes of an event.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Status {
+    Applied,
+    /// Not allowed.
+    Refused,
+    /// Allowed, and not valid.
+    Struck,
+    Waiting,
+}
+
+/// What an event says, as others name it.
+struct Words {
+    root: Text,
+    author: Text,
+    collection: Text,
+    /// A role definition's.
+    grants: Vec<Rc<Granted>>,
+}
+
+/// A replayed history.
+pub struct Model {
+    space: ContentId,
+    is_private: bool,
+    start: Rc<State>,
+    /// Each id once, the first kept.
+    events: Vec<Event>,
+    /// What each event says in the words of bodies.
+    words: Vec<Words>,
+    by_id: BTreeMap<ContentId, usize>,
+    /// The placeable ones, each after all it saw.
+    order: Vec<usize>,
+    /// What each placeable event saw.
+    saw: BTreeMap<usize, Set>,
+    /// `V(e)` of each placeable event.
+    own_views: Views,
+    allowed: Set,
+    /// For each allowed event, those that strike it if they are reductions.
+    strikers: BTreeMap<usize, Set>,
+    /// The valid ones of the whole history, with their `W(e)`.
+    valid: Set,
+    valid_views: Views,
+    current: Rc<State>,
+    /// What is valid among sets asked about before.
+    known: RefCell<BTreeMap<Set, (Set, Views)>>,
+}
+
+impl Model {
+    /// Replays a history.
+    pub fn of(constitution: &Constitution, events: &[Event]) -> Model {
+        let mut model = Model {
+            space: constitution.id(),
+            is_private: constitution.is_private(),
+            start: Rc::new(State::start(constitution)),
+            events: Vec::new(),
+            words: Vec::new(),
+            by_id: BTreeMap::new(),
+            order: Vec::new(),
+            saw: BTreeMap::new(),
+            own_views: Views::new(),
+            allowed: Set::new(),
+            strikers: BTreeMap::new(),
+            valid: Set::new(),
+            valid_views: Views::new(),
+            current: Rc::new(State::start(constitution)),
+            known: RefCell::default(),
+        };
+        for event in events {
+            if !model.by_id.contains_key(&event.id) {
+                model.by_id.insert(event.id, model.events.len());
+                model.events.push(event.clone());
+                model.words.push(Words::of(event));
+            }
+        }
+        model.place();
+        model.find_allowed();
+        model.strikers = model.possible_strikers();
+        let everything = model.order.iter().copied().collect();
+        (model.valid, model.valid_views) = model.valid_among(&everything);
+        model.current = Rc::new(model.merge(&model.valid, &model.valid_views));
+        model
+    }
+
+    pub fn status(&self, id: ContentId) -> Option<Status> {
+        let event = *self.by_id.get(&id)?;
+        Some(if !self.saw.contains_key(&event) {
+            Status::Waiting
+        } else if !self.allowed.contains(&event) {
+            Status::Refused
+        } else if self.valid.contains(&event) {
+            Status::Applied
+        } else {
+            Status::Struck
+        })
+    }
+
+    /// The state of the whole history.
+    pub fn current(&self) -> &State {
+        &self.current
+    }
+
+    /// The events, each once.
+    pub fn events(&self) -> &[Event] {
+        &self.events
+    }
+
+    /// Whether an account may invoke a command now.
+    pub fn may(&self, account: &Text, command: &may::Invocation) -> bool {
+        self.current.may(account, command)
+    }
+
+    /// Finds what waits and what does not (03 §4.2): an event is placed once all
+    /// it names is. So events that name each other in a circle wait.
+    fn place(&mut self) {
+        loop {
+            let before = self.order.len();
+            for place in 0..self.events.len() {
+                if !self.saw.contains_key(&place)
+                    && let Some(saw) = self.closure(&self.events[place].seen)
+                {
+                    self.saw.insert(place, saw);
+                    self.order.push(place);
+                }
+            }
+            if self.order.len() == before {
+                return;
+            }
+        }
+    }
+
+    /// What `seen` names and all that saw, without the constitution; `None` where
+    /// something is missing or waits.
+    fn closure(&self, seen: &[ContentId]) -> Option<Set> {
+        let mut closure = Set::new();
+        for id in seen.iter().filter(|id| **id != self.space) {
+            let place = self.by_id.get(id)?;
+            closure.extend(self.saw.get(place)?);
+            closure.insert(*place);
+        }
+        Some(closure)
+    }
+
+    /// Whether `event` saw `other`.
+    fn did_see(&self, event: usize, other: usize) -> bool {
+        self.saw[&event].contains(&other)
+    }
+
+    /// 03 §4.3 step 1.
+    fn find_allowed(&mut self) {
+        for &event in &self.order.clone() {
+            let known = &self.saw[&event] & &self.allowed;
+            let view = Rc::new(self.merge(&known, &self.own_views));
+            if self.is_granted(event, &view) {
+                self.allowed.insert(event);
+            }
+            self.own_views.insert(event, view);
+        }
+    }
+
+    /// What is valid among a set that holds all its members saw, and the `W` of
+    /// each (03 §4.3 step 4).
+    fn valid_among(&self, set: &Set) -> (Set, Views) {
+        let unstruck = self.unstruck(&(set & &self.allowed));
+        let mut valid = Set::new();
+        let mut views = Views::new();
+        for &event in self.order.iter().filter(|it| unstruck.contains(it)) {
+            let known = &self.saw[&event] & &valid;
+            let view = Rc::new(self.merge(&known, &views));
+            if self.is_granted(event, &view) {
+                valid.insert(event);
+                views.insert(event, view);
+            }
+        }
+        (valid, views)
+    }
+
+    fn root(&self, event: usize) -> &Text {
+        &self.words[event].root
+    }
+
+    fn kind(&self, event: usize) -> &Kind {
+        &self.events[event].kind
+    }
+
+    fn id(&self, event: usize) -> ContentId {
+        self.events[event].id
+    }
+}
+
+impl Words {
+    fn of(event: &Event) -> Words {
+        let grants = match &event.kind {
+            Kind::Role(role) => &*role.grants,
+            _ => &[],
+        };
+        let grants = grants
+            .iter()
+            .map(|it| read(&it.canonical, MESSAGE_DEPTH).unwrap());
+        let collection = match &event.kind {
+            Kind::Definition { .. } => DEFINITIONS.into(),
+            kind => format!("sys.{}", kind.name()).into(),
+        };
+        Words {
+            root: account(event.root),
+            author: account(event.author),
+            collection,
+            grants: grants.map(|it| Rc::new(Granted::of(it))).collect(),
+        }
+    }
+}
+
+/// An account or a key, as bodies name it.
+pub fn account(did: minca_record::did::Did) -> Text {
+    did.to_string().into()
+}
