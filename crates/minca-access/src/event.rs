@@ -114,6 +114,24 @@ pub enum Kind {
 }
 
 impl Kind {
+    /// The access collection its version is in (03 §3.1).
+    pub fn collection(&self) -> &'static str {
+        match self {
+            Kind::Role(_) => "sys.role",
+            Kind::Assign { .. } => "sys.assign",
+            Kind::Remove { .. } => "sys.remove",
+            Kind::Invite { .. } => "sys.invite",
+            Kind::Revoke { .. } => "sys.revoke",
+            Kind::Definition { .. } => "sys.collection",
+            Kind::Key { .. } => "sys.key",
+            Kind::Relays { .. } => "sys.relays",
+            Kind::Keepers { .. } => "sys.keepers",
+            Kind::Fork { .. } => "sys.fork",
+            Kind::StepDown { .. } => "sys.stepdown",
+            Kind::Succeed { .. } => "sys.succeed",
+        }
+    }
+
     /// The kind's name (03 §3.1).
     pub fn name(&self) -> &'static str {
         match self {

@@ -2,7 +2,7 @@
 //!
 //! [`event_of`] turns a version of an access collection into the change it says,
 //! or says why it is none (03 §3.3). Whether a change counts is for a replay of
-//! them all (03 §4), which isn't here. Key changes, boxes and member keys (03 §9)
+//! them all (03 §4): [`history`]. Key changes, boxes and member keys (03 §9)
 //! are for members alone.
 
 mod boxes;
@@ -11,6 +11,7 @@ mod cutoff;
 mod earlier;
 mod event;
 mod fields;
+pub mod history;
 mod invitation;
 mod join;
 mod keepers;

@@ -1,0 +1,332 @@
+//! `may`: whether an account may run a command in a state (03 §4.1).
+//!
+//! A definition holds only what its author could do as of the definition's own
+//! view, and so on into ever older views, as deep as somebody cares to stack them.
+//! So this keeps its own stack, and asks about each definition once per invocation.
+
+use minca_record::command::covers;
+use minca_record::json::Object;
+
+use super::Index;
+use super::arena::{Arena, Change, Definition, GrantId};
+use super::names::Name;
+use super::state::State;
+use super::validity::Lens;
+use super::view::View;
+use super::work::{Answers, Work};
+
+/// Arguments with more canonical bytes than this are nobody's to remember.
+const LONGEST_REMEMBERED: usize = 1_024;
+
+/// A command an account would run.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Invocation<'a> {
+    pub(super) cmd: &'a str,
+    pub(super) arguments: &'a Object,
+    /// Whether the body can't be read here, and a statement on it is taken as holding.
+    pub(super) body_is_unread: bool,
+    /// How many values a policy may have to look at.
+    pub(super) values: u64,
+}
+
+impl<'a> Invocation<'a> {
+    pub(super) fn new(cmd: &'a str, arguments: &'a Object, values: usize) -> Invocation<'a> {
+        Invocation {
+            cmd,
+            arguments,
+            body_is_unread: false,
+            values: values as u64 + 1,
+        }
+    }
+}
+
+/// The definitions of one role in a state.
+#[derive(Clone, Copy)]
+enum Definitions<'a> {
+    Founding(&'a Definition),
+    Written(&'a [Index]),
+}
+
+/// One question under way: whether some role of an account holds the invocation.
+struct Asked<'a> {
+    /// The definition whose author is asked about; `None` for the question itself.
+    definition: Option<Index>,
+    lens: Lens<'a>,
+    state: &'a State,
+    to_ask: Vec<Name>,
+    /// Roles asked about hold nothing more, so nestings that loop end.
+    asked: Vec<Name>,
+    role: Option<RoleAsked<'a>>,
+}
+
+/// One role that would hold it, if its definers could do it themselves.
+struct RoleAsked<'a> {
+    definitions: Definitions<'a>,
+    /// Whether it holds it by its own grants; otherwise by what it nests.
+    fits: bool,
+    nests: Vec<Name>,
+    /// How many of its definers are known to have been able.
+    able: usize,
+}
+
+impl View<'_> {
+    /// Whether the account may run the command here.
+    pub(super) fn may(&self, account: Name, invocation: Invocation<'_>, work: &mut Work) -> bool {
+        if self.is_founder(account) {
+            return true;
+        }
+        let roles = self.roles_of(account, work);
+        self.any_role_holds(roles, invocation, work)
+    }
+
+    /// Whether some of these roles holds it here.
+    pub(super) fn any_role_holds(
+        &self,
+        roles: Vec<Name>,
+        invocation: Invocation<'_>,
+        work: &mut Work,
+    ) -> bool {
+        if roles.is_empty() {
+            return false;
+        }
+        let first = Asked {
+            definition: None,
+            lens: self.lens,
+            state: self.state,
+            to_ask: roles,
+            asked: Vec::new(),
+            role: None,
+        };
+        Asking {
+            arena: self.arena,
+            invocation,
+            stack: vec![first],
+            own: None,
+            among: Answers::new(),
+        }
+        .answer(work)
+    }
+}
+
+struct Asking<'a> {
+    arena: &'a Arena,
+    invocation: Invocation<'a>,
+    stack: Vec<Asked<'a>>,
+    /// Answers in own views, which never change, under their invocation; taken out
+    /// when the first definer is asked about.
+    own: Option<(Vec<u8>, Answers)>,
+    /// Answers in the views of the validity asked in.
+    among: Answers,
+}
+
+impl<'a> Asking<'a> {
+    fn answer(mut self, work: &mut Work) -> bool {
+        let answer = loop {
+            let Some(answer) = self.step(work) else {
+                continue;
+            };
+            let Some(done) = self.stack.pop() else {
+                break answer;
+            };
+            let Some(definition) = done.definition else {
+                break answer;
+            };
+            self.answers(done.lens).insert(definition, answer);
+        };
+        if let Some((invocation, answers)) = self.own
+            && invocation.len() <= LONGEST_REMEMBERED
+        {
+            work.keep_answers(invocation, answers);
+        }
+        answer
+    }
+
+    /// One step of the question on top; its answer, when this settles it.
+    fn step(&mut self, work: &mut Work) -> Option<bool> {
+        work.spent += 1;
+        let Some(top) = self.stack.last_mut() else {
+            return Some(false);
+        };
+        let Some(role) = &mut top.role else {
+            let Some(name) = top.to_ask.pop() else {
+                return Some(false);
+            };
+            if top.asked.contains(&name) {
+                return None;
+            }
+            work.spent += top.asked.len() as u64 / 8;
+            top.asked.push(name);
+            let state = top.state;
+            if let Some(definitions) = definitions_of(self.arena, state, name) {
+                let fits = fits(self.arena, definitions, self.invocation, work);
+                let nests = match fits {
+                    true => Vec::new(),
+                    false => shared_nests(self.arena, definitions, work),
+                };
+                // Who defined a role that can't hold it is not asked about.
+                if fits || !nests.is_empty() {
+                    top.role = Some(RoleAsked {
+                        definitions,
+                        fits,
+                        nests,
+                        able: 0,
+                    });
+                }
+            }
+            return None;
+        };
+        let written = match role.definitions {
+            Definitions::Founding(_) => &[],
+            Definitions::Written(written) => written,
+        };
+        if let Some(definition) = written.get(role.able).copied() {
+            let lens = top.lens.of_view(definition);
+            return match self.answer_about(definition, lens, work) {
+                Some(able) => {
+                    self.note(able);
+                    None
+                }
+                None => None,
+            };
+        }
+        if role.fits {
+            return Some(true);
+        }
+        let nests = std::mem::take(&mut role.nests);
+        top.to_ask.extend(nests);
+        top.role = None;
+        None
+    }
+
+    /// The definer of the role on top was able, or wasn't.
+    fn note(&mut self, able: bool) {
+        let Some(top) = self.stack.last_mut() else {
+            return;
+        };
+        match &mut top.role {
+            Some(role) if able => role.able += 1,
+            _ => top.role = None,
+        }
+    }
+
+    /// Whether a definition's author could do it itself; asks, when that isn't known.
+    fn answer_about(&mut self, definition: Index, lens: Lens<'a>, work: &mut Work) -> Option<bool> {
+        if self.own.is_none() {
+            let mut invocation = self.invocation.cmd.as_bytes().to_vec();
+            invocation.push(u8::from(self.invocation.body_is_unread));
+            invocation.extend(self.invocation.arguments.canonical());
+            let answers = work.take_answers(&invocation);
+            self.own = Some((invocation, answers));
+        }
+        if let Some(known) = self.answers(lens).get(&definition) {
+            return Some(*known);
+        }
+        let author = self.arena.event(definition).root;
+        let state = lens.before(self.arena, definition);
+        let view = View::bare(self.arena, lens, state);
+        if view.is_founder(author) {
+            self.answers(lens).insert(definition, true);
+            return Some(true);
+        }
+        let to_ask = view.roles_of(author, work);
+        self.stack.push(Asked {
+            definition: Some(definition),
+            lens,
+            state,
+            to_ask,
+            asked: Vec::new(),
+            role: None,
+        });
+        None
+    }
+
+    fn answers(&mut self, lens: Lens<'_>) -> &mut Answers {
+        match (lens, &mut self.own) {
+            (Lens::Own, Some((_, answers))) => answers,
+            _ => &mut self.among,
+        }
+    }
+}
+
+fn definitions_of<'a>(arena: &'a Arena, state: &'a State, role: Name) -> Option<Definitions<'a>> {
+    let written = arena.role_at.get(&role).map(|key| state.latest.get(*key));
+    match written.map_or(&[][..], |latest| latest.as_slice()) {
+        [] => arena.founding_roles.get(&role).map(Definitions::Founding),
+        written => Some(Definitions::Written(written)),
+    }
+}
+
+fn definition_in(arena: &Arena, index: Index) -> Option<&Definition> {
+    match &arena.event(index).change {
+        Change::Role { definition, .. } => Some(definition),
+        _ => None,
+    }
+}
+
+/// Whether a grant that every one of the definitions has fits the invocation.
+fn fits(
+    arena: &Arena,
+    definitions: Definitions<'_>,
+    invocation: Invocation<'_>,
+    work: &mut Work,
+) -> bool {
+    match definitions {
+        Definitions::Founding(founding) => founding
+            .grants
+            .iter()
+            .any(|grant| grant_fits(arena, *grant, invocation, work)),
+        Definitions::Written(written) => {
+            let mut all = written
+                .iter()
+                .filter_map(|index| definition_in(arena, *index));
+            let Some(first) = all.next() else {
+                return false;
+            };
+            let mut grants = first.grants.to_vec();
+            for other in all {
+                work.spent += grants.len() as u64 + 1;
+                grants.retain(|grant| other.grants.binary_search(grant).is_ok());
+                if grants.is_empty() {
+                    return false;
+                }
+            }
+            grants
+                .iter()
+                .any(|grant| grant_fits(arena, *grant, invocation, work))
+        }
+    }
+}
+
+fn grant_fits(arena: &Arena, grant: GrantId, invocation: Invocation<'_>, work: &mut Work) -> bool {
+    let grant = &arena.grants[grant as usize];
+    work.spent += 1;
+    if !covers(&grant.cmd, invocation.cmd) {
+        return false;
+    }
+    work.spent += grant.weight * invocation.values;
+    match invocation.body_is_unread {
+        true => grant.pol.holds_unread(invocation.arguments),
+        false => grant.pol.holds(invocation.arguments),
+    }
+}
+
+/// The roles that every one of the definitions nests.
+fn shared_nests(arena: &Arena, definitions: Definitions<'_>, work: &mut Work) -> Vec<Name> {
+    match definitions {
+        Definitions::Founding(founding) => founding.nests.to_vec(),
+        Definitions::Written(written) => {
+            let mut all = written
+                .iter()
+                .filter_map(|index| definition_in(arena, *index));
+            let mut nests = all.next().map_or(Vec::new(), |first| first.nests.to_vec());
+            for other in all {
+                if nests.is_empty() {
+                    break;
+                }
+                work.spent += nests.len() as u64;
+                nests.retain(|nest| other.nests.contains(nest));
+            }
+            nests
+        }
+    }
+}
