@@ -7,6 +7,7 @@
 mod error;
 mod event;
 mod member;
+mod outcome;
 
 pub use error::{Came, CaseError};
 

@@ -37,11 +37,12 @@ pub fn asked(expect: &Object, name: &str) -> Vec<Text> {
 }
 
 /// Where what came differs from what was expected, and how; informing members of
-/// `expected` left out.
+/// either left out.
 pub fn differences(expected: &Object, came: &Object) -> Vec<String> {
     let mut differences = Vec::new();
     let expected = without_informing(expected.clone());
-    compare("", &expected.into(), &came.clone().into(), &mut differences);
+    let came = without_informing(came.clone());
+    compare("", &expected.into(), &came.into(), &mut differences);
     differences
 }
 
