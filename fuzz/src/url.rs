@@ -18,8 +18,7 @@ pub fn run(data: &[u8]) {
         assert!(NodeUrl::parse(text).is_err());
     }
     if let Ok(url) = text.parse::<RelayUrl>() {
-        let kind = url.kind().map_or(String::new(), |kind| format!("{kind}+"));
-        assert_eq!(format!("{kind}{}", url.address()), text);
+        assert_eq!(url.to_string(), text);
     }
     let _ = Target::read(text);
     lists(text);

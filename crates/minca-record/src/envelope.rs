@@ -62,6 +62,26 @@ pub fn open(
     open_gcm(key, *nonce, &additional_data(label, bound), sealed)
 }
 
+/// Seals without a version byte, label or bound, as a sealed invite is (03 §7.7):
+/// `nonce ‖ AES-256-GCM`. `key` is to be for this alone; `nonce` must be random.
+pub fn seal_bare(
+    key: &[u8; 32],
+    plaintext: &[u8],
+    nonce: [u8; NONCE_LENGTH],
+) -> Result<Vec<u8>, SealError> {
+    let mut sealed = nonce.to_vec();
+    sealed.extend_from_slice(&seal_gcm(key, nonce, &[], plaintext)?);
+    Ok(sealed)
+}
+
+/// Opens what [`seal_bare`] sealed under the same key.
+pub fn open_bare(key: &[u8; 32], sealed: &[u8]) -> Result<Vec<u8>, OpenError> {
+    let (nonce, sealed) = sealed
+        .split_first_chunk::<NONCE_LENGTH>()
+        .ok_or(OpenError)?;
+    open_gcm(key, *nonce, &[], sealed)
+}
+
 /// What an envelope or a box is bound to: `0x01 ‖ label ‖ 0x00 ‖ canonical(bound)`.
 pub fn additional_data(label: &str, bound: &Object) -> Vec<u8> {
     let mut data = vec![VERSION];

@@ -1,5 +1,6 @@
 //! Node URLs (04 §5.2) and relay URLs (04 §1.2).
 
+use std::fmt;
 use std::str::FromStr;
 
 use percent_encoding::{NON_ALPHANUMERIC, percent_decode_str, utf8_percent_encode};
@@ -126,6 +127,15 @@ impl RelayUrl {
     /// The URL without its kind.
     pub fn address(&self) -> &str {
         &self.address
+    }
+}
+
+impl fmt::Display for RelayUrl {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if let Some(kind) = &self.kind {
+            write!(f, "{kind}+")?;
+        }
+        f.write_str(&self.address)
     }
 }
 

@@ -36,26 +36,33 @@ impl Invite {
         let invitation = base64url::decode(invitation).map_err(|_| InviteRefusal::NoInvite)?;
         let invitation = json::read(&invitation, MESSAGE_DEPTH);
         let invitation = invitation.map_err(|_| InviteRefusal::NoInvite)?;
-        let secret = secret.map(base64url::decode_exact).transpose();
-        Invite::of(invitation, secret.map_err(|_| InviteRefusal::Secret)?)
-    }
-
-    /// An invitation and the secret beside it.
-    ///
-    /// # Errors
-    /// [`InviteRefusal::NoInvite`].
-    pub(crate) fn of(invitation: Value, secret: Option<[u8; 32]>) -> Result<Invite, InviteRefusal> {
         let invitation = invitation.into_object().ok_or(InviteRefusal::NoInvite)?;
         let collection = invitation.get("collection").and_then(Value::as_str);
         if collection != Some(INVITATIONS) || space_id(&invitation).is_none() {
             return Err(InviteRefusal::NoInvite);
         }
+        let secret = secret.map(base64url::decode_exact).transpose();
+        let secret = secret.map_err(|_| InviteRefusal::Secret)?;
         Ok(Invite { invitation, secret })
     }
 
     /// The id its space claims.
     pub fn space_id(&self) -> &str {
         space_id(&self.invitation).unwrap_or_default()
+    }
+
+    /// The secret beside the invitation.
+    pub fn secret(&self) -> Option<&[u8; 32]> {
+        self.secret.as_ref()
+    }
+
+    /// Puts `secret` beside the invitation if its body names a role.
+    pub(crate) fn with_secret_for_a_role(mut self, secret: [u8; 32]) -> Invite {
+        let body = self.invitation.get("body").and_then(Value::as_object);
+        if body.is_some_and(|body| body.contains("role")) {
+            self.secret = Some(secret);
+        }
+        self
     }
 
     /// As it is handed around.
