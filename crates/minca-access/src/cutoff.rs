@@ -53,6 +53,14 @@ impl Cutoff {
     }
 }
 
+impl From<BTreeMap<Text, BTreeMap<Text, u64>>> for Cutoff {
+    /// For each key and collection the last place covered. Whether there are at
+    /// most [`MAX_PLACES`] is for who writes it.
+    fn from(keys: BTreeMap<Text, BTreeMap<Text, u64>>) -> Cutoff {
+        Cutoff { keys }
+    }
+}
+
 fn read(cutoff: &Value) -> Option<Cutoff> {
     let mut places = 0;
     let mut keys = BTreeMap::new();

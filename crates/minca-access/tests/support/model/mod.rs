@@ -16,10 +16,10 @@
 pub mod dump;
 mod judge;
 mod key_due;
-mod may;
+pub mod may;
 mod merge;
-mod refusal;
-mod state;
+pub mod refusal;
+pub mod state;
 mod strikes;
 
 use std::cell::RefCell;
@@ -33,6 +33,7 @@ use minca_record::json::{MESSAGE_DEPTH, Text, read};
 use minca_record::required::DEFINITIONS;
 
 use merge::Views;
+use refusal::is_granted;
 use state::{Granted, State};
 
 /// Events by their place in the model's list.
@@ -88,10 +89,26 @@ pub struct Model {
 impl Model {
     /// Replays a history.
     pub fn of(constitution: &Constitution, events: &[Event]) -> Model {
-        let mut model = Model {
+        let mut model = Model::without_events(constitution);
+        for event in events {
+            model.take(event);
+        }
+        model.place();
+        model.strikers = model.possible_strikers();
+        let everything = model.order.iter().copied().collect();
+        (model.valid, model.valid_views) = model.valid_among(&everything);
+        model.current = Rc::new(model.merge(&model.valid, &model.valid_views));
+        model
+    }
+
+    /// A history to [`Model::write`] in.
+    pub fn without_events(constitution: &Constitution) -> Model {
+        let start = Rc::new(State::start(constitution));
+        Model {
             space: constitution.id(),
             is_private: constitution.is_private(),
-            start: Rc::new(State::start(constitution)),
+            current: Rc::clone(&start),
+            start,
             events: Vec::new(),
             words: Vec::new(),
             by_id: BTreeMap::new(),
@@ -102,23 +119,38 @@ impl Model {
             strikers: BTreeMap::new(),
             valid: Set::new(),
             valid_views: Views::new(),
-            current: Rc::new(State::start(constitution)),
             known: RefCell::default(),
-        };
-        for event in events {
-            if !model.by_id.contains_key(&event.id) {
-                model.by_id.insert(event.id, model.events.len());
-                model.events.push(event.clone());
-                model.words.push(Words::of(event));
-            }
         }
-        model.place();
-        model.find_allowed();
-        model.strikers = model.possible_strikers();
-        let everything = model.order.iter().copied().collect();
-        (model.valid, model.valid_views) = model.valid_among(&everything);
-        model.current = Rc::new(model.merge(&model.valid, &model.valid_views));
-        model
+    }
+
+    /// Adds an event that names none to come, to know what is allowed and no more.
+    pub fn write(&mut self, event: &Event) {
+        self.take(event);
+        self.place();
+    }
+
+    /// The own view of an event with this `seen`; `None` where it would wait.
+    pub fn own_view(&self, seen: &[ContentId]) -> Option<State> {
+        let seen = self.closure(seen)?;
+        Some(self.merge(&(&seen & &self.allowed), &self.own_views))
+    }
+
+    /// What an event saw; `None` where it waits.
+    pub fn seen_by(&self, event: usize) -> Option<&Set> {
+        self.saw.get(&event)
+    }
+
+    /// Whether an event is allowed (03 §4.3 step 1).
+    pub fn is_allowed(&self, event: usize) -> bool {
+        self.allowed.contains(&event)
+    }
+
+    fn take(&mut self, event: &Event) {
+        if !self.by_id.contains_key(&event.id) {
+            self.by_id.insert(event.id, self.events.len());
+            self.events.push(event.clone());
+            self.words.push(Words::of(event));
+        }
     }
 
     pub fn status(&self, id: ContentId) -> Option<Status> {
@@ -160,6 +192,7 @@ impl Model {
                 {
                     self.saw.insert(place, saw);
                     self.order.push(place);
+                    self.find_allowed(place);
                 }
             }
             if self.order.len() == before {
@@ -186,15 +219,13 @@ impl Model {
     }
 
     /// 03 §4.3 step 1.
-    fn find_allowed(&mut self) {
-        for &event in &self.order.clone() {
-            let known = &self.saw[&event] & &self.allowed;
-            let view = Rc::new(self.merge(&known, &self.own_views));
-            if self.is_granted(event, &view) {
-                self.allowed.insert(event);
-            }
-            self.own_views.insert(event, view);
+    fn find_allowed(&mut self, event: usize) {
+        let known = &self.saw[&event] & &self.allowed;
+        let view = Rc::new(self.merge(&known, &self.own_views));
+        if is_granted(self.kind(event), self.root(event), &view) {
+            self.allowed.insert(event);
         }
+        self.own_views.insert(event, view);
     }
 
     /// What is valid among a set that holds all its members saw, and the `W` of
@@ -206,7 +237,7 @@ impl Model {
         for &event in self.order.iter().filter(|it| unstruck.contains(it)) {
             let known = &self.saw[&event] & &valid;
             let view = Rc::new(self.merge(&known, &views));
-            if self.is_granted(event, &view) {
+            if is_granted(self.kind(event), self.root(event), &view) {
                 valid.insert(event);
                 views.insert(event, view);
             }
