@@ -3,12 +3,12 @@
 //! What comes out is a [`Write`] like any other. Who may make the change is for the space to say;
 //! `seen` is for the caller to set.
 
+use minca_access::{ChangeKeyError, join_body, keys};
 use minca_record::base64url;
 use minca_record::content_id::ContentId;
-use minca_record::derive::{SpaceKey, invite_key};
+use minca_record::definition::DEFINITION_KEY;
+use minca_record::derive::SpaceKey;
 use minca_record::did::Did;
-use minca_record::envelope::{self, EARLIER_KEYS};
-use minca_record::hash::hex40;
 use minca_record::json::{Object, Value};
 
 use crate::randomness::{Randomness, random_bytes};
@@ -22,46 +22,37 @@ pub fn assign(account: &str, role: &str, assigned: bool) -> Write {
         ("role", Value::from(role)),
         ("assigned", Value::from(assigned)),
     ]);
-    change("sys.assign", assign_key(account, role), body)
+    let key = keys::assign(&account.into(), &role.into());
+    change("sys.assign", key, body)
 }
 
 /// Joins by an invite's secret: the account's own assignment of the role the invite opens
 /// (03 §7.3).
-pub fn join(space: ContentId, account: &str, role: &str, secret: &[u8; 32]) -> Write {
-    let key = invite_key(secret);
-    let signed = format!("minca/space-invite/v1|{space}|{account}");
-    let invite = Object::from([
-        ("key", key.did().to_string()),
-        ("signature", base64url::encode(&key.sign(signed.as_bytes()))),
-    ]);
-    let body = Object::from([
-        ("did", Value::from(account)),
-        ("role", Value::from(role)),
-        ("assigned", Value::from(true)),
-        ("invite", Value::from(invite)),
-    ]);
-    change("sys.assign", assign_key(account, role), body)
+pub fn join(space: ContentId, account: &Did, role: &str, secret: &[u8; 32]) -> Write {
+    let key = keys::assign(&account.to_string().into(), &role.into());
+    let body = join_body(space, account, role, secret);
+    change("sys.assign", key, body)
 }
 
 /// Removes an account from the space; one's own: leaves it.
 pub fn remove(account: &str) -> Write {
     change(
         "sys.remove",
-        format!("remove:{}", hex40(account)),
+        keys::remove(&account.into()),
         Object::from([("did", account)]),
     )
 }
 
 /// Steps down as a founder.
 pub fn step_down(account: &str) -> Write {
-    let key = format!("stepdown:{}", hex40(account));
+    let key = keys::step_down(&account.into());
     change("sys.stepdown", key, Object::from([("did", account)]))
 }
 
 /// Opens an invite to a role, or closes it.
 pub fn invite(invite: &Did, role: &str, open: bool) -> Write {
     let invite = invite.to_string();
-    let key = format!("invite:{}", hex40(&invite));
+    let key = keys::invite(&invite.as_str().into());
     let body = Object::from([
         ("key", Value::from(invite)),
         ("role", Value::from(role)),
@@ -72,12 +63,9 @@ pub fn invite(invite: &Did, role: &str, open: bool) -> Write {
 
 /// Revokes one of an account's keys.
 pub fn revoke(key: &Did, account: &Did) -> Write {
-    let record = format!("revoke:{}", hex40(&format!("{key}|{account}")));
-    change(
-        "sys.revoke",
-        record,
-        Object::from([("key", key.to_string())]),
-    )
+    let key = key.to_string();
+    let record = keys::revoke(&key.as_str().into(), account);
+    change("sys.revoke", record, Object::from([("key", key)]))
 }
 
 /// A grant of a role: a command, and a policy on its arguments.
@@ -113,7 +101,7 @@ pub fn define_role(
         ("grants", Value::from(delegations)),
         ("nests", Value::from(nests)),
     ]);
-    Ok(change("sys.role", format!("role:{name}"), body))
+    Ok(change("sys.role", keys::role(name), body))
 }
 
 /// Defines a collection; `definition` is 02 §6.1's, of which `name` says which.
@@ -122,7 +110,7 @@ pub fn define_collection(definition: Object) -> Write {
         .get("name")
         .and_then(Value::as_str)
         .unwrap_or_default();
-    let key = format!("collection:{name}");
+    let key = format!("{DEFINITION_KEY}{name}");
     change("sys.collection", key, definition)
 }
 
@@ -137,7 +125,7 @@ pub fn keepers(keepers: &[(&str, &str)], copies: Option<u64>) -> Write {
         ("keepers", Value::from(keepers)),
         ("copies", copies.map_or(Value::Null, Value::from)),
     ]);
-    change("sys.keepers", "keepers:space".to_owned(), body)
+    change("sys.keepers", keys::KEEPERS.to_owned(), body)
 }
 
 /// Names the relays the space's members meet on.
@@ -145,16 +133,15 @@ pub fn relays(urls: &[&str]) -> Write {
     let urls: Vec<Value> = urls.iter().map(|url| Value::from(*url)).collect();
     change(
         "sys.relays",
-        "relays:space".to_owned(),
+        keys::RELAYS.to_owned(),
         Object::from([("relays", urls)]),
     )
 }
 
 /// Names a space that succeeds this one.
 pub fn succeed(successor: ContentId) -> Write {
-    let successor = successor.to_string();
-    let key = format!("succeed:{}", hex40(&successor));
-    change("sys.succeed", key, Object::from([("space", successor)]))
+    let body = Object::from([("space", successor.to_string())]);
+    change("sys.succeed", keys::succeed(successor), body)
 }
 
 /// Changes a private space's key to `new` (03 §9.3, steps 2 and 3). The device goes on under it
@@ -167,28 +154,15 @@ pub fn change_key(
     new: &SpaceKey,
     randomness: &mut dyn Randomness,
 ) -> Result<Write, SpaceError> {
-    let held: Vec<Value> = space
-        .space_keys()
-        .map(|key| base64url::encode(key.bytes()).into())
-        .collect();
-    if held.is_empty() {
-        return Err(SpaceError::Key);
-    }
-    let key_id = new.key_id();
-    let bound = Object::from([("space", space.id().to_string()), ("keyId", key_id.clone())]);
+    let first = space.constitution().encryption_key_id();
+    let first = first.ok_or(SpaceError::Key)?;
     let nonce = random_bytes(randomness)?;
-    let keys = Value::from(held).canonical();
-    let earlier = envelope::seal(&new.seal_key(), EARLIER_KEYS, &bound, &keys, nonce)?;
-    let body = Object::from([
-        ("keyId", key_id),
-        ("readKey", new.read_key().did().to_string()),
-        ("earlier", base64url::encode(&earlier)),
-    ]);
-    Ok(change("sys.key", "key:space".to_owned(), body))
-}
-
-fn assign_key(account: &str, role: &str) -> String {
-    format!("assign:{}", hex40(&format!("{account}|{role}")))
+    let body = minca_access::change_key(space.id(), new, space.space_keys(), first, nonce);
+    let body = body.map_err(|error| match error {
+        ChangeKeyError::FirstKeyMissing => SpaceError::OtherKey,
+        ChangeKeyError::Seal(error) => error.into(),
+    })?;
+    Ok(change("sys.key", keys::SPACE_KEY.to_owned(), body))
 }
 
 fn change(collection: &str, key: String, body: Object) -> Write {
