@@ -2,9 +2,12 @@
 //! and of the records by which members hand keys to each other (03 §9).
 
 use minca_record::content_id::ContentId;
+use minca_record::definition::DEFINITION_KEY;
 use minca_record::did::Did;
 use minca_record::hash::hex40;
 use minca_record::json::Text;
+
+use crate::event::Kind;
 
 /// The one key of key changes.
 pub const SPACE_KEY: &str = "key:space";
@@ -15,6 +18,24 @@ pub const KEEPERS: &str = "keepers:space";
 
 /// What parts of one hashed text are joined by.
 const JOINT: &str = "|";
+
+/// Where `root` writes a change (03 §3.1).
+pub fn of(kind: &Kind, root: &Did) -> String {
+    match kind {
+        Kind::Role(definition) => role(&definition.name),
+        Kind::Assign { did, role, .. } => assign(did, role),
+        Kind::Remove { did } => remove(did),
+        Kind::Invite { invite_key, .. } => invite(invite_key),
+        Kind::Revoke { target } => revoke(target, root),
+        Kind::Definition { name, .. } => format!("{DEFINITION_KEY}{name}"),
+        Kind::Key { .. } => SPACE_KEY.to_owned(),
+        Kind::Relays { .. } => RELAYS.to_owned(),
+        Kind::Keepers { .. } => KEEPERS.to_owned(),
+        Kind::Fork { writer, .. } => fork(writer),
+        Kind::StepDown { did } => step_down(did),
+        Kind::Succeed { space } => succeed(*space),
+    }
+}
 
 /// Where a role's definition is.
 pub fn role(name: &str) -> String {

@@ -3,7 +3,6 @@
 use minca_record::command::is_command;
 use minca_record::constitution::{MAX_GRANTS, are_nests, is_role_name, is_title};
 use minca_record::content_id::ContentId;
-use minca_record::definition::DEFINITION_KEY;
 use minca_record::json::Object;
 use minca_record::policy::Policy;
 
@@ -19,21 +18,7 @@ pub(super) fn read(members: &Members<'_>, space: ContentId) -> Result<Event, Cas
     let root = members.did("root")?;
     let kind = kind(members, space)?;
     let key = members.str("key")?;
-    let expected = match &kind {
-        Kind::Role(role) => keys::role(&role.name),
-        Kind::Assign { did, role, .. } => keys::assign(did, role),
-        Kind::Remove { did } => keys::remove(did),
-        Kind::Invite { invite_key, .. } => keys::invite(invite_key),
-        Kind::Revoke { target } => keys::revoke(target, &root),
-        Kind::Definition { name, .. } => format!("{DEFINITION_KEY}{name}"),
-        Kind::Key { .. } => keys::SPACE_KEY.to_owned(),
-        Kind::Relays { .. } => keys::RELAYS.to_owned(),
-        Kind::Keepers { .. } => keys::KEEPERS.to_owned(),
-        Kind::Fork { writer, .. } => keys::fork(writer),
-        Kind::StepDown { did } => keys::step_down(did),
-        Kind::Succeed { space } => keys::succeed(*space),
-    };
-    if key != expected {
+    if key != keys::of(&kind, &root) {
         return Err(members.unlike("key", "the record key the event's fields give"));
     }
     Ok(Event {

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use minca_access::{Cutoff, Grant, Keeper, Kind, RoleDefinition, keys};
+use minca_access::{Cutoff, Grant, Keeper, Kind, RoleDefinition};
 use minca_record::content_id::ContentId;
 use minca_record::did::Did;
 use minca_record::json::{Text, Value};
@@ -129,7 +129,7 @@ impl Writing {
         match dice.pick(&lines) {
             Some(((writer, collection), places)) if dice.chance(75) => Kind::Fork {
                 writer: *writer,
-                collection: collection.as_str().into(),
+                collection: (*collection).into(),
                 from: dice.roll(**places as usize + 1) as u64,
             },
             _ => Kind::Fork {
@@ -164,7 +164,7 @@ impl Writing {
                 let back = 1 + dice.roll(3) as u64;
                 if let Some(place) = places.checked_sub(back) {
                     let lines = covered.entry(account(*key)).or_default();
-                    lines.insert(collection.as_str().into(), place);
+                    lines.insert((*collection).into(), place);
                 }
             }
         }
@@ -203,23 +203,5 @@ fn role_definition(dice: &mut Dice) -> RoleDefinition {
         title: dice.chance(10).then(|| "A title".into()),
         grants: grants(dice, 5).iter().map(grant).collect(),
         nests: nests(name, dice),
-    }
-}
-
-/// The record key of a change (03 §3.1).
-pub(super) fn key_of(kind: &Kind, root: &Did) -> String {
-    match kind {
-        Kind::Role(role) => keys::role(&role.name),
-        Kind::Assign { did, role, .. } => keys::assign(did, role),
-        Kind::Remove { did } => keys::remove(did),
-        Kind::Invite { invite_key, .. } => keys::invite(invite_key),
-        Kind::Revoke { target } => keys::revoke(target, root),
-        Kind::Definition { name, .. } => format!("collection:{name}"),
-        Kind::Key { .. } => keys::SPACE_KEY.to_owned(),
-        Kind::Relays { .. } => keys::RELAYS.to_owned(),
-        Kind::Keepers { .. } => keys::KEEPERS.to_owned(),
-        Kind::Fork { writer, .. } => keys::fork(writer),
-        Kind::StepDown { did } => keys::step_down(did),
-        Kind::Succeed { space } => keys::succeed(*space),
     }
 }

@@ -18,6 +18,7 @@ mod dice;
 mod people;
 mod records;
 mod says;
+mod show;
 mod space;
 mod writing;
 
@@ -31,7 +32,7 @@ use dice::Dice;
 pub use people::{accounts, invite_keys};
 
 /// A history to replay.
-#[derive(Clone, Debug)]
+#[derive(Clone)]
 pub struct History {
     pub constitution: Constitution,
     /// As written: but for what waits, each after all it names.

@@ -2,14 +2,13 @@
 
 use std::collections::BTreeMap;
 
-use minca_access::{Event, Kind};
+use minca_access::{Event, Kind, keys};
 use minca_record::constitution::Constitution;
 use minca_record::content_id::ContentId;
 use minca_record::did::Did;
 use minca_record::json::Object;
 
 use super::Step;
-use super::changes::key_of;
 use super::dice::Dice;
 use super::people::{accounts, keys_of};
 use crate::model::may::Invocation;
@@ -50,7 +49,7 @@ pub struct Writing {
     /// What each key's node holds.
     held: BTreeMap<Did, Set>,
     /// How far each line is written, sometimes a place twice.
-    pub(super) places: BTreeMap<(Did, String), u64>,
+    pub(super) places: BTreeMap<(Did, &'static str), u64>,
     /// Accounts the history has heard of.
     named: Vec<Did>,
 }
@@ -137,10 +136,7 @@ impl Writing {
         seed: u64,
         dice: &mut Dice,
     ) {
-        let collection = match &kind {
-            Kind::Definition { .. } => "sys.collection".to_owned(),
-            kind => format!("sys.{}", kind.name()),
-        };
+        let collection = kind.collection();
         let next = self.places.entry((author, collection)).or_default();
         let log_place = if *next > 0 && dice.chance(5) {
             *next - 1
@@ -151,7 +147,7 @@ impl Writing {
         let cutoff = self.cutoff(&kind, &root, dice);
         let event = Event {
             id: ContentId::of(format!("{seed} {}", self.model.events().len()).as_bytes()),
-            key: key_of(&kind, &root).into(),
+            key: keys::of(&kind, &root).into(),
             root,
             author,
             seen,

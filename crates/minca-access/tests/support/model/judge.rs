@@ -85,8 +85,7 @@ impl Model {
 
     /// 03 §5.2, as `5.2.7` or, of what §5.1 decides, `5.1.4`.
     pub fn standing(&self, record: &Probe) -> (&'static str, String) {
-        let judged = self.judge(record);
-        let Some(seen) = self.closure(&record.seen).filter(|_| judged.step != 1) else {
+        let Some(seen) = self.closure(&record.seen) else {
             return ("not-yet", "5.2.5".to_owned());
         };
         let trust = if record.blind || record.stub {
@@ -101,6 +100,7 @@ impl Model {
         if record.stub && !needs(&state, record, Body::Needed) {
             return ("not-yet", "5.2.8".to_owned());
         }
+        let judged = self.judge(record);
         (judged.verdict, format!("5.1.{}", judged.step))
     }
 

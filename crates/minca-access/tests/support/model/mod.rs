@@ -30,7 +30,6 @@ use minca_access::{Event, Kind};
 use minca_record::constitution::Constitution;
 use minca_record::content_id::ContentId;
 use minca_record::json::{MESSAGE_DEPTH, Text, read};
-use minca_record::required::DEFINITIONS;
 
 use merge::Views;
 use refusal::is_granted;
@@ -267,14 +266,10 @@ impl Words {
         let grants = grants
             .iter()
             .map(|it| read(&it.canonical, MESSAGE_DEPTH).unwrap());
-        let collection = match &event.kind {
-            Kind::Definition { .. } => DEFINITIONS.into(),
-            kind => format!("sys.{}", kind.name()).into(),
-        };
         Words {
             root: account(event.root),
             author: account(event.author),
-            collection,
+            collection: event.kind.collection().into(),
             grants: grants.map(|it| Rc::new(Granted::of(it))).collect(),
         }
     }
