@@ -7,8 +7,11 @@ use std::path::{Path, PathBuf};
 use bytes::BytesMut;
 use link::message::{ConnectionId, DoorAnswer, ToFront, ToWorker};
 use link::wire::Wire;
+use minca_record::derive::invite_link_seal_key;
 use minca_record::did::Did;
+use minca_record::envelope::open_bare;
 use minca_record::{base64url, content_id::ContentId, hex};
+use miniz_oxide::inflate::decompress_to_vec_zlib_with_limit;
 use serde_json::{Value, json};
 
 /// Larger inputs make a fuzzer slow and find no more.
@@ -171,6 +174,47 @@ fn main() {
         "ws://[::1]:80",
     ];
     seeds.write("url", urls.chain(relays.map(|url| url.as_bytes().to_vec())));
+
+    let invites = texts(&access["invitations"]["cases"], "invite");
+    let bodies = list(&access["invitations"]["cases"]).filter_map(invitation_body);
+    let in_links = texts(&access["invitations"]["inLinks"], "text");
+    seeds.write("invite", invites.chain(bodies).chain(in_links));
+
+    let links = texts(&access["shortLinks"]["places"], "link");
+    let places = ["a.example,localhost:1/%2C", "nostr+wss://[::1]/x"];
+    let places = places.map(|places| places.as_bytes().to_vec());
+    seeds.write("short_link", links.chain(places));
+
+    let sealed = list(&access["shortLinks"]["cases"]).flat_map(sealed_invites);
+    seeds.write("sealed_invite", sealed);
+}
+
+/// The body of an invitation, as JSON.
+fn invitation_body(case: &Value) -> Option<Vec<u8>> {
+    let (invitation, _) = case["invite"].as_str()?.split_once('.')?;
+    let invitation: Value = serde_json::from_slice(&base64url::decode(invitation).ok()?).ok()?;
+    Some(bytes(&invitation["body"]))
+}
+
+/// The blobs of a short link: each as a body, as what is deflated and as it is.
+fn sealed_invites(case: &Value) -> Vec<Vec<u8>> {
+    let code = case["code"].as_str().expect("a code");
+    let code: [u8; 32] = base64url::decode_exact(code).expect("32 bytes");
+    let key = invite_link_seal_key(&code[..16]);
+    let mut inputs = Vec::new();
+    for blob in strings(&case["blobs"]) {
+        inputs.push([b"\x02", &*blob].concat());
+        let blob = std::str::from_utf8(&blob).expect("a text");
+        let blob = base64url::decode(blob).expect("base64url");
+        let Ok(deflated) = open_bare(&key, &blob) else {
+            continue;
+        };
+        inputs.push([b"\x01", &*deflated].concat());
+        if let Ok(body) = decompress_to_vec_zlib_with_limit(&deflated, LARGEST) {
+            inputs.push([b"\x00", &*body].concat());
+        }
+    }
+    inputs
 }
 
 fn vectors(name: &str) -> Value {

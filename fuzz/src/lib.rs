@@ -9,6 +9,7 @@ pub mod did;
 #[path = "../../crates/front/src/frame/mod.rs"]
 mod frame;
 pub mod handshake;
+pub mod invite;
 pub mod json_differential;
 pub mod json_read;
 pub mod link_wire;
@@ -17,7 +18,9 @@ pub mod negentropy;
 pub mod pattern;
 pub mod policy;
 pub mod readers;
+pub mod sealed_invite;
 pub mod segment;
+pub mod short_link;
 pub mod sync_message;
 pub mod text;
 pub mod url;

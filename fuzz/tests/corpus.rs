@@ -4,9 +4,10 @@ use std::path::Path;
 
 type Run = fn(&[u8]);
 
-const TARGETS: [(&str, Run); 15] = [
+const TARGETS: [(&str, Run); 18] = [
     ("did", holdfast_fuzz::did::run),
     ("handshake", holdfast_fuzz::handshake::run),
+    ("invite", holdfast_fuzz::invite::run),
     ("json_differential", holdfast_fuzz::json_differential::run),
     ("json_read", holdfast_fuzz::json_read::run),
     ("link_wire", holdfast_fuzz::link_wire::run),
@@ -14,7 +15,9 @@ const TARGETS: [(&str, Run); 15] = [
     ("pattern", holdfast_fuzz::pattern::run),
     ("policy", holdfast_fuzz::policy::run),
     ("readers", holdfast_fuzz::readers::run),
+    ("sealed_invite", holdfast_fuzz::sealed_invite::run),
     ("segment", holdfast_fuzz::segment::run),
+    ("short_link", holdfast_fuzz::short_link::run),
     ("sync_message", holdfast_fuzz::sync_message::run),
     ("text", holdfast_fuzz::text::run),
     ("url", holdfast_fuzz::url::run),
