@@ -69,7 +69,7 @@ impl Case {
         let body = match (&probe.body, probe.blind, probe.stub) {
             (_, true, _) => Body::Sealed,
             (_, _, true) => Body::Stub,
-            (body, _, _) => Body::Read(body.clone()),
+            (body, _, _) => Body::Read(body.as_ref()),
         };
         let invocation =
             RecordInvocation::new(&probe.collection, probe.deletes, probe.by_creator, body);
@@ -138,7 +138,8 @@ impl Case {
             invites.collect()
         });
         let known = asked.into_iter().map(|invite| {
-            let is_known = history.knows_invite(&invite);
+            let did = invite.as_str().and_then(|did| Did::parse(did).ok());
+            let is_known = did.is_some_and(|did| history.knows_invite(&did));
             (invite, Value::from(is_known))
         });
         known.collect()

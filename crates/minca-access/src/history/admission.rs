@@ -2,7 +2,6 @@
 
 use minca_record::content_id::ContentId;
 use minca_record::did::Did;
-use minca_record::json::Text;
 
 use super::History;
 use crate::event::{Event, Kind};
@@ -31,7 +30,7 @@ impl History {
             Kind::Assign {
                 via_invite: Some(invite),
                 ..
-            } => self.knows_invite(&Text::from(invite.to_string())),
+            } => self.knows_invite(invite),
             _ => false,
         };
         if joins_by_known || self.names(&event.root) {
@@ -43,11 +42,13 @@ impl History {
     /// Whether the history has heard of an account: a founder, stepped down or not, one
     /// the constitution assigns a role, or any event held does, whatever became of it.
     pub fn names(&self, account: &Did) -> bool {
-        self.named.contains(&Text::from(account.to_string()))
+        let account = self.arena.names.known_did(account);
+        account.is_some_and(|account| self.named.contains(account))
     }
 
     /// Whether some `invite` event held names the invite's key.
-    pub fn knows_invite(&self, invite: &Text) -> bool {
-        self.known_invites.contains(invite)
+    pub fn knows_invite(&self, invite: &Did) -> bool {
+        let invite = self.arena.names.known_did(invite);
+        invite.is_some_and(|invite| self.known_invites.contains(invite))
     }
 }

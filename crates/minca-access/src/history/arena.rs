@@ -10,7 +10,7 @@ use minca_record::json::{Object, Text, Value};
 use minca_record::policy::Policy;
 
 use super::bit_set::BitSet;
-use super::names::{Name, Names};
+use super::names::{ByName, Name, Names};
 use super::refusal::Refusal;
 use super::snapshot::RoleState;
 use super::state::State;
@@ -114,6 +114,7 @@ pub(super) struct KnownGrant {
     pub(super) pol: Policy,
     /// What one judging of the policy costs, for each value looked at.
     pub(super) weight: u64,
+    pub(super) reads_body: bool,
 }
 
 /// See the module's documentation.
@@ -127,7 +128,7 @@ pub(super) struct Arena {
 
     /// At most 16, so that a state has one bit for each.
     pub(super) founders: Vec<Name>,
-    pub(super) founding_roles: HashMap<Name, Definition>,
+    pub(super) founding_roles: ByName<Definition>,
     pub(super) is_private: bool,
     /// The constitution's key id and read key.
     pub(super) first_key: Option<(Text, Text)>,
@@ -135,12 +136,12 @@ pub(super) struct Arena {
     keys: HashMap<Box<str>, Key>,
     /// The events on each record key, in their places' order.
     pub(super) on_key: Vec<Vec<Index>>,
-    pub(super) role_at: HashMap<Name, Key>,
+    pub(super) role_at: ByName<Key>,
     /// By account, sorted by the role's name.
-    pub(super) assignments_at: HashMap<Name, Vec<AssignmentAt>>,
-    pub(super) remove_at: HashMap<Name, Key>,
-    pub(super) invite_at: HashMap<Name, Key>,
-    pub(super) definition_at: HashMap<Name, Key>,
+    pub(super) assignments_at: ByName<Vec<AssignmentAt>>,
+    pub(super) remove_at: ByName<Key>,
+    pub(super) invite_at: ByName<Key>,
+    pub(super) definition_at: ByName<Key>,
     pub(super) succeed_at: HashMap<ContentId, Key>,
     pub(super) key_changes_at: Key,
     pub(super) relays_at: Key,
@@ -159,7 +160,7 @@ impl Arena {
             by_id: HashMap::new(),
             allowed: BitSet::default(),
             founders: Vec::new(),
-            founding_roles: HashMap::new(),
+            founding_roles: ByName::default(),
             is_private: constitution.is_private(),
             first_key: constitution.first_keys().map(|keys| {
                 let key_id = Text::from(&*keys.encryption_key_id);
@@ -167,11 +168,11 @@ impl Arena {
             }),
             keys: HashMap::new(),
             on_key: Vec::new(),
-            role_at: HashMap::new(),
-            assignments_at: HashMap::new(),
-            remove_at: HashMap::new(),
-            invite_at: HashMap::new(),
-            definition_at: HashMap::new(),
+            role_at: ByName::default(),
+            assignments_at: ByName::default(),
+            remove_at: ByName::default(),
+            invite_at: ByName::default(),
+            definition_at: ByName::default(),
             succeed_at: HashMap::new(),
             key_changes_at: 0,
             relays_at: 0,
@@ -191,7 +192,7 @@ impl Arena {
         {
             let name = arena.names.of_str(&role.name);
             let definition = arena.definition(&grants, &role.nests);
-            arena.founding_roles.insert(name, definition);
+            *arena.founding_roles.entry(name) = Some(definition);
         }
         for assigned in constitution.assigned() {
             let did = arena.names.of(&assigned.account);
@@ -218,7 +219,7 @@ impl Arena {
 
     fn keep_assignment(&mut self, did: Name, role: Name, key: Key, is_founding: bool) {
         let names = &self.names;
-        let assignments = self.assignments_at.entry(did).or_default();
+        let assignments = self.assignments_at.entry(did).get_or_insert_default();
         let text = names.text(role);
         let found = assignments.binary_search_by(|other| names.text(other.role).cmp(text));
         if let Err(place) = found {
@@ -251,6 +252,7 @@ impl Arena {
             cmd: grant.cmd.clone(),
             pol: grant.pol.clone(),
             weight: grant.pol.weight() as u64 + 1,
+            reads_body: grant.pol.reads_unreadable(),
         });
         id
     }
@@ -324,7 +326,7 @@ impl Arena {
             Kind::Role(role) => {
                 let definition = self.definition(&role.grants, &role.nests);
                 let role = self.names.of_str(&role.name);
-                self.role_at.insert(role, key);
+                *self.role_at.entry(role) = Some(key);
                 Change::Role { role, definition }
             }
             Kind::Assign {
@@ -344,7 +346,7 @@ impl Arena {
             }
             Kind::Remove { did } => {
                 let did = self.names.of(did);
-                self.remove_at.insert(did, key);
+                *self.remove_at.entry(did) = Some(key);
                 Change::Remove { did }
             }
             Kind::Invite {
@@ -353,7 +355,7 @@ impl Arena {
                 open,
             } => {
                 let invite = self.names.of(invite_key);
-                self.invite_at.insert(invite, key);
+                *self.invite_at.entry(invite) = Some(key);
                 Change::Invite {
                     invite,
                     role: self.names.of(role),
@@ -365,7 +367,7 @@ impl Arena {
             },
             Kind::Definition { name, deleted } => {
                 let name = self.names.of_str(name);
-                self.definition_at.insert(name, key);
+                *self.definition_at.entry(name) = Some(key);
                 Change::Definition {
                     name,
                     deleted: *deleted,

@@ -1,7 +1,9 @@
 //! Judging a record against the history (03 §5.1), and the part of its standing
 //! that is the history's (03 §5.2 steps 5 to 8 and 10).
 
+use std::cell::OnceCell;
 use std::fmt;
+use std::sync::Arc;
 
 use minca_record::content_id::ContentId;
 use minca_record::did::Did;
@@ -10,9 +12,9 @@ use minca_record::required::{RECORD_DELETE, RECORD_WRITE};
 
 use super::arena::Change;
 use super::bit_set::BitSet;
-use super::may::Invocation;
+use super::may::{Arguments, Invocation};
 use super::names::Name;
-use super::seen::{closure, heads_of};
+use super::seen::{SeenView, closure, heads_of};
 use super::view::View;
 use super::work::Work;
 use super::{History, Index};
@@ -31,52 +33,48 @@ pub struct Record<'a> {
     /// Its place in its author's line there, `log.n`.
     pub place: u64,
     /// What its writer must have been allowed to do.
-    pub invocation: &'a RecordInvocation,
+    pub invocation: &'a RecordInvocation<'a>,
 }
 
-/// The command a record's version runs, and its arguments (03 §5.2 step 6).
+/// The command a record's version runs, and its arguments (03 §5.2 step 6). They are
+/// put together when a policy asks for them, the body only when it reads one.
 #[derive(Clone, Debug)]
-pub struct RecordInvocation {
-    /// In a `sys.*` collection any member may write.
-    needs_only_membership: bool,
-    cmd: &'static str,
-    arguments: Object,
-    body: Body,
-    values: usize,
+pub struct RecordInvocation<'a> {
+    collection: &'a str,
+    deletes: bool,
+    by_creator: bool,
+    body: Body<'a>,
+    arguments: OnceCell<Object>,
+    with_body: OnceCell<Object>,
 }
 
 /// What this peer has of a version's body.
-#[derive(Clone, Debug, PartialEq)]
-pub enum Body {
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Body<'a> {
     /// All of it, or there is none: a delete.
-    Read(Option<Value>),
+    Read(Option<&'a Value>),
     /// It is sealed, and this peer has no key.
     Sealed,
     /// Nothing, as the version came as a stub to a peer that reads the space.
     Stub,
 }
 
-impl RecordInvocation {
+impl<'a> RecordInvocation<'a> {
     /// Of a version in `collection` that `deletes` its record or writes it; `by_creator`
     /// says whether its root is the root of the record's first version (02 §4.1).
-    pub fn new(collection: &str, deletes: bool, by_creator: bool, body: Body) -> RecordInvocation {
-        let mut arguments = Object::new();
-        arguments.insert("collection", collection);
-        arguments.insert("byCreator", by_creator);
-        let mut values = 2;
-        if let (false, Body::Read(Some(read))) = (deletes, &body) {
-            values += values_in(read);
-            arguments.insert("body", read.clone());
-        }
+    pub fn new(
+        collection: &'a str,
+        deletes: bool,
+        by_creator: bool,
+        body: Body<'a>,
+    ) -> RecordInvocation<'a> {
         RecordInvocation {
-            needs_only_membership: collection.starts_with("sys."),
-            cmd: if deletes { RECORD_DELETE } else { RECORD_WRITE },
-            arguments,
-            body: match body {
-                Body::Read(_) => Body::Read(None),
-                unread => unread,
-            },
-            values,
+            collection,
+            deletes,
+            by_creator,
+            body,
+            arguments: OnceCell::new(),
+            with_body: OnceCell::new(),
         }
     }
 
@@ -89,12 +87,46 @@ impl RecordInvocation {
         take_on_trust: bool,
         work: &mut Work,
     ) -> bool {
-        if self.needs_only_membership {
+        if self.collection.starts_with("sys.") {
             return view.is_member(account, work);
         }
-        let mut invocation = Invocation::new(self.cmd, &self.arguments, self.values);
-        invocation.body_is_unread = take_on_trust && self.body != Body::Read(None);
+        let is_unread = !matches!(self.body, Body::Read(_));
+        let invocation = Invocation {
+            cmd: if self.deletes {
+                RECORD_DELETE
+            } else {
+                RECORD_WRITE
+            },
+            arguments: self,
+            body_is_unread: take_on_trust && is_unread,
+        };
         view.may(account, invocation, work)
+    }
+
+    fn new_arguments(&self) -> Object {
+        let mut arguments = Object::new();
+        arguments.insert("collection", self.collection);
+        arguments.insert("byCreator", self.by_creator);
+        arguments
+    }
+}
+
+impl Arguments for RecordInvocation<'_> {
+    fn without_body(&self) -> &Object {
+        self.arguments.get_or_init(|| self.new_arguments())
+    }
+
+    fn with_body(&self) -> (&Object, u64) {
+        let body = match self.body {
+            Body::Read(Some(body)) if !self.deletes => body,
+            _ => return (self.without_body(), 1),
+        };
+        let arguments = self.with_body.get_or_init(|| {
+            let mut arguments = self.new_arguments();
+            arguments.insert("body", body.clone());
+            arguments
+        });
+        (arguments, values_in(body) as u64)
     }
 }
 
@@ -185,58 +217,19 @@ impl Judgement {
     }
 }
 
-/// A record, with what the history has of its root, key and collection.
-struct Known<'a> {
-    record: &'a Record<'a>,
-    root: Option<Name>,
-    author: Option<Name>,
-    collection: Option<Name>,
-}
-
 impl History {
     /// `judge` (03 §5.1); `within` is the `seen` of a version that cites the record,
     /// which peers judging a version's standing never give.
     pub fn judge(&mut self, record: &Record<'_>, within: Option<&[ContentId]>) -> Judgement {
         self.settle();
-        let known = self.known(record);
-        let heads = heads_of(&self.arena, record.seen);
-        let within = within
-            .map(|within| heads_of(&self.arena, within))
-            .transpose();
-        let (heads, within) = match (heads, within) {
-            (Ok(heads), Ok(within)) => (heads, within),
-            (heads, within) => {
-                let mut missing = heads.err().unwrap_or_default();
-                missing.extend(within.err().unwrap_or_default());
-                return Judgement::waits(Step::Judge(1), missing);
+        match heads_of(&self.arena, record.seen) {
+            Ok(heads) => self.judge_from(record, heads, within, None),
+            Err(mut missing) => {
+                let within = within.map(|within| heads_of(&self.arena, within));
+                missing.extend(within.and_then(Result::err).unwrap_or_default());
+                Judgement::waits(Step::Judge(1), missing)
             }
-        };
-        let within = within.map(|within| (closure(&self.arena, &within), within));
-        let cited_from = within.as_ref().map(|(saw, _)| saw);
-        if let Some(by) = self.withdrawing_revoke(&known, cited_from) {
-            return self.withdrawn(2, Some(by));
         }
-        let seen = self.seen(heads.clone());
-        let as_seen = seen.seen_as(&self.arena, &self.whole);
-        if !known.is_allowed(as_seen, true, &mut self.work) {
-            return Judgement::of(Verdict::Refused, Step::Judge(3));
-        }
-        if let Some(by) = self.withdrawing_reduction(&known, &seen.saw, cited_from) {
-            return self.withdrawn(4, Some(by));
-        }
-        let is_allowed = match within {
-            None => {
-                let at = seen.at(&self.arena, &self.whole);
-                known.is_allowed(at, true, &mut self.work)
-            }
-            Some((_, within)) => self.at_within(heads, within, |view, work| {
-                known.is_allowed(view, true, work)
-            }),
-        };
-        if !is_allowed {
-            return self.withdrawn(5, None);
-        }
-        Judgement::of(Verdict::Stands, Step::Judge(6))
     }
 
     /// The standing of a record outside the access collections, as far as it is the
@@ -247,51 +240,99 @@ impl History {
             Ok(heads) => heads,
             Err(missing) => return Judgement::waits(Step::Standing(5), missing),
         };
-        let known = self.known(record);
-        let seen = self.seen(heads);
+        let root = self.arena.names.known_did(record.root);
+        let seen = self.seen(&heads);
         let view = seen.seen_as(&self.arena, &self.whole);
-        let work = &mut self.work;
-        let is_member = known.root.is_some_and(|root| view.is_member(root, work));
-        if !is_member || !known.is_allowed(view, true, work) {
+        // Whoever may do anything is a member.
+        if !record.is_allowed(root, view, true, &mut self.work) {
             return Judgement::of(Verdict::Refused, Step::Standing(7));
         }
-        if record.invocation.body == Body::Stub && !known.is_allowed(view, false, work) {
+        let is_stub = record.invocation.body == Body::Stub;
+        if is_stub && !record.is_allowed(root, view, false, &mut self.work) {
             return Judgement::of(Verdict::NotYet, Step::Standing(8));
         }
-        self.judge(record, within)
+        self.judge_from(record, heads, within, Some(seen))
     }
 
-    fn known<'a>(&self, record: &'a Record<'a>) -> Known<'a> {
-        let names = &self.arena.names;
-        Known {
-            record,
-            root: names.known_did(record.root),
-            author: names.known_did(record.author),
-            collection: names.known(&Text::from(record.collection)),
+    /// From step 2 on; `allowed_as_seen` when step 3 passed already.
+    fn judge_from(
+        &mut self,
+        record: &Record<'_>,
+        heads: Vec<Index>,
+        within: Option<&[ContentId]>,
+        allowed_as_seen: Option<Arc<SeenView>>,
+    ) -> Judgement {
+        let within = match within
+            .map(|within| heads_of(&self.arena, within))
+            .transpose()
+        {
+            Ok(within) => within.map(|within| (closure(&self.arena, &within), within)),
+            Err(missing) => return Judgement::waits(Step::Judge(1), missing),
+        };
+        let cited_from = within.as_ref().map(|(saw, _)| saw);
+        let root = self.arena.names.known_did(record.root);
+        if let Some(by) = self.withdrawing_revoke(record, root, cited_from) {
+            return self.withdrawn(2, Some(by));
         }
+        let seen = match allowed_as_seen {
+            Some(seen) => seen,
+            None => {
+                let seen = self.seen(&heads);
+                let view = seen.seen_as(&self.arena, &self.whole);
+                if !record.is_allowed(root, view, true, &mut self.work) {
+                    return Judgement::of(Verdict::Refused, Step::Judge(3));
+                }
+                seen
+            }
+        };
+        if let Some(by) = self.withdrawing_reduction(record, root, &seen.saw, cited_from) {
+            return self.withdrawn(4, Some(by));
+        }
+        let is_allowed = match within {
+            None if seen.is_seen_as_it_is() => true,
+            None => {
+                let at = seen.at(&self.arena, &self.whole);
+                record.is_allowed(root, at, true, &mut self.work)
+            }
+            Some((_, within)) => self.at_within(heads, within, |view, work| {
+                record.is_allowed(root, view, true, work)
+            }),
+        };
+        if !is_allowed {
+            return self.withdrawn(5, None);
+        }
+        Judgement::of(Verdict::Stands, Step::Judge(6))
     }
 
     /// Step 2: an applied revoke of the record's key by its own root that doesn't cover
     /// it, or an applied proof that its line forks at its place or before.
-    fn withdrawing_revoke(&self, known: &Known<'_>, within: Option<&BitSet>) -> Option<Index> {
-        let author = known.author?;
-        let revokes = known
-            .root
-            .and_then(|root| self.reach.revokes.get(&(author, root)));
-        let revokes = revokes.into_iter().flatten().copied();
-        let mut revokes = revokes.filter(|revoke| !self.covers(*revoke, known));
+    fn withdrawing_revoke(
+        &self,
+        record: &Record<'_>,
+        root: Option<Name>,
+        within: Option<&BitSet>,
+    ) -> Option<Index> {
+        if self.reach.revokes.is_empty() && self.reach.forks.is_empty() {
+            return None;
+        }
+        let names = &self.arena.names;
+        let author = names.known_did(record.author)?;
         let counts = |index: &Index| {
             self.whole.valid.contains(*index) && within.is_none_or(|saw| saw.contains(*index))
         };
-        if let Some(revoke) = revokes.find(|revoke| counts(revoke)) {
-            return Some(revoke);
+        let revokes = root.and_then(|root| self.reach.revokes.get(&(author, root)));
+        let mut revokes = revokes.into_iter().flatten().copied();
+        let revoke = revokes.find(|revoke| counts(revoke) && !self.covers(*revoke, record));
+        if revoke.is_some() {
+            return revoke;
         }
-        let forks = self.reach.forks.get(&(author, known.collection?));
-        let mut forks = forks.into_iter().flatten().copied();
+        let collection = names.known(&Text::from(record.collection))?;
+        let forks = self.reach.forks.get(&(author, collection));
         let reaches = |fork: &Index| match self.arena.event(*fork).change {
-            Change::Fork { from, .. } => from <= known.record.place,
+            Change::Fork { from, .. } => from <= record.place,
             _ => false,
         };
+        let mut forks = forks.into_iter().flatten().copied();
         forks.find(|fork| counts(fork) && reaches(fork))
     }
 
@@ -299,30 +340,31 @@ impl History {
     /// doesn't cover it. A stepdown that a revoke or proof disarms is none.
     fn withdrawing_reduction(
         &mut self,
-        known: &Known<'_>,
+        record: &Record<'_>,
+        root: Option<Name>,
         saw: &BitSet,
         within: Option<&BitSet>,
     ) -> Option<Index> {
-        let takers = self.reach.takers.get(&known.root?)?;
+        let takers = self.reach.takers.get(&root?)?;
         self.work.spent += takers.len() as u64;
         let withdraws = |index: &Index| {
             self.whole.valid.contains(*index)
                 && !self.whole.struck.disarmed.contains(*index)
                 && !saw.contains(*index)
                 && within.is_none_or(|within| within.contains(*index))
-                && !self.covers(*index, known)
+                && !self.covers(*index, record)
         };
         takers.iter().copied().find(withdraws)
     }
 
-    fn covers(&self, reduction: Index, known: &Known<'_>) -> bool {
+    fn covers(&self, reduction: Index, record: &Record<'_>) -> bool {
         let cutoff = &self.arena.event(reduction).event.cutoff;
         if cutoff.is_empty() {
             return false;
         }
-        let author = Text::from(known.record.author.to_string());
-        let collection = Text::from(known.record.collection);
-        cutoff.covers(&author, &collection, known.record.place)
+        let author = Text::from(record.author.to_string());
+        let collection = Text::from(record.collection);
+        cutoff.covers(&author, &collection, record.place)
     }
 
     fn withdrawn(&self, step: u8, by: Option<Index>) -> Judgement {
@@ -333,10 +375,17 @@ impl History {
     }
 }
 
-impl Known<'_> {
-    fn is_allowed(&self, view: View<'_>, take_on_trust: bool, work: &mut Work) -> bool {
-        self.root.is_some_and(|root| {
-            let invocation = self.record.invocation;
+impl Record<'_> {
+    /// Whether its root, whose name here is `root` if it has one, might.
+    fn is_allowed(
+        &self,
+        root: Option<Name>,
+        view: View<'_>,
+        take_on_trust: bool,
+        work: &mut Work,
+    ) -> bool {
+        root.is_some_and(|root| {
+            let invocation = self.invocation;
             invocation.is_allowed(view, root, take_on_trust, work)
         })
     }

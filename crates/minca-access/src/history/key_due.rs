@@ -59,10 +59,10 @@ impl History {
     /// its writer saw it, or assigned a role since that it had not seen.
     fn some_holder_reads_no_more(&mut self, key: Option<Index>) -> bool {
         let heads = key.map_or(Vec::new(), |key| self.arena.event(key).heads.to_vec());
-        let made_in = self.seen(without_seen(&self.arena, heads));
+        let made_in = self.seen(&without_seen(&self.arena, heads));
         let as_made = made_in.seen_as(&self.arena, &self.whole);
         let mut holders = as_made.members(&mut self.work);
-        for (account, at) in &self.arena.assignments_at {
+        for (account, at) in self.arena.assignments_at.iter() {
             let mut events = at.iter().flat_map(|at| &self.arena.on_key[at.key as usize]);
             let assigns_unseen = |index: &Index| {
                 let change = &self.arena.event(*index).change;
@@ -71,7 +71,7 @@ impl History {
                     && !self.had_seen(key, *index)
             };
             if events.any(assigns_unseen) {
-                holders.push(*account);
+                holders.push(account);
             }
         }
         let now = View::bare(&self.arena, Lens::Among(&self.whole), &self.current);

@@ -5,11 +5,11 @@
 //! So this keeps its own stack, and asks about each definition once per invocation.
 
 use minca_record::command::covers;
-use minca_record::json::Object;
+use minca_record::json::{Object, Value};
 
 use super::Index;
 use super::arena::{Arena, Change, Definition, GrantId};
-use super::names::Name;
+use super::names::{Name, NameSet};
 use super::state::State;
 use super::validity::Lens;
 use super::view::View;
@@ -19,23 +19,37 @@ use super::work::{Answers, Work};
 const LONGEST_REMEMBERED: usize = 1_024;
 
 /// A command an account would run.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy)]
 pub(super) struct Invocation<'a> {
     pub(super) cmd: &'a str,
-    pub(super) arguments: &'a Object,
+    pub(super) arguments: &'a dyn Arguments,
     /// Whether the body can't be read here, and a statement on it is taken as holding.
     pub(super) body_is_unread: bool,
-    /// How many values a policy may have to look at.
-    pub(super) values: u64,
+}
+
+/// A command's arguments.
+pub(super) trait Arguments {
+    /// For a policy that doesn't read the body.
+    fn without_body(&self) -> &Object;
+
+    /// For one that does, and how many values it may have to look at.
+    fn with_body(&self) -> (&Object, u64) {
+        (self.without_body(), 1)
+    }
+}
+
+impl Arguments for Object {
+    fn without_body(&self) -> &Object {
+        self
+    }
 }
 
 impl<'a> Invocation<'a> {
-    pub(super) fn new(cmd: &'a str, arguments: &'a Object, values: usize) -> Invocation<'a> {
+    pub(super) fn new(cmd: &'a str, arguments: &'a Object) -> Invocation<'a> {
         Invocation {
             cmd,
             arguments,
             body_is_unread: false,
-            values: values as u64 + 1,
         }
     }
 }
@@ -55,7 +69,7 @@ struct Asked<'a> {
     state: &'a State,
     to_ask: Vec<Name>,
     /// Roles asked about hold nothing more, so nestings that loop end.
-    asked: Vec<Name>,
+    asked: NameSet,
     role: Option<RoleAsked<'a>>,
 }
 
@@ -86,15 +100,31 @@ impl View<'_> {
         invocation: Invocation<'_>,
         work: &mut Work,
     ) -> bool {
-        if roles.is_empty() {
+        // What the constitution grants needs nobody's having been able, and is the most
+        // of it as a rule.
+        let mut left = Vec::new();
+        for role in roles {
+            work.spent += 1;
+            let Some(definitions) = definitions_of(self.arena, self.state, role) else {
+                continue;
+            };
+            match definitions {
+                Definitions::Founding(_) if fits(self.arena, definitions, invocation, work) => {
+                    return true;
+                }
+                Definitions::Founding(founding) if founding.nests.is_empty() => {}
+                _ => left.push(role),
+            }
+        }
+        if left.is_empty() {
             return false;
         }
         let first = Asked {
             definition: None,
             lens: self.lens,
             state: self.state,
-            to_ask: roles,
-            asked: Vec::new(),
+            to_ask: left,
+            asked: NameSet::default(),
             role: None,
         };
         Asking {
@@ -151,11 +181,9 @@ impl<'a> Asking<'a> {
             let Some(name) = top.to_ask.pop() else {
                 return Some(false);
             };
-            if top.asked.contains(&name) {
+            if !top.asked.insert(name) {
                 return None;
             }
-            work.spent += top.asked.len() as u64 / 8;
-            top.asked.push(name);
             let state = top.state;
             if let Some(definitions) = definitions_of(self.arena, state, name) {
                 let fits = fits(self.arena, definitions, self.invocation, work);
@@ -214,7 +242,7 @@ impl<'a> Asking<'a> {
         if self.own.is_none() {
             let mut invocation = self.invocation.cmd.as_bytes().to_vec();
             invocation.push(u8::from(self.invocation.body_is_unread));
-            invocation.extend(self.invocation.arguments.canonical());
+            invocation.extend(self.invocation.arguments.with_body().0.canonical());
             let answers = work.take_answers(&invocation);
             self.own = Some((invocation, answers));
         }
@@ -234,7 +262,7 @@ impl<'a> Asking<'a> {
             lens,
             state,
             to_ask,
-            asked: Vec::new(),
+            asked: NameSet::default(),
             role: None,
         });
         None
@@ -249,9 +277,9 @@ impl<'a> Asking<'a> {
 }
 
 fn definitions_of<'a>(arena: &'a Arena, state: &'a State, role: Name) -> Option<Definitions<'a>> {
-    let written = arena.role_at.get(&role).map(|key| state.latest.get(*key));
+    let written = arena.role_at.get(role).map(|key| state.latest.get(*key));
     match written.map_or(&[][..], |latest| latest.as_slice()) {
-        [] => arena.founding_roles.get(&role).map(Definitions::Founding),
+        [] => arena.founding_roles.get(role).map(Definitions::Founding),
         written => Some(Definitions::Written(written)),
     }
 }
@@ -303,11 +331,20 @@ fn grant_fits(arena: &Arena, grant: GrantId, invocation: Invocation<'_>, work: &
     if !covers(&grant.cmd, invocation.cmd) {
         return false;
     }
-    work.spent += grant.weight * invocation.values;
-    match invocation.body_is_unread {
-        true => grant.pol.holds_unread(invocation.arguments),
-        false => grant.pol.holds(invocation.arguments),
+    if invocation.body_is_unread {
+        work.spent += grant.weight;
+        return grant.pol.holds_unread(invocation.arguments.without_body());
     }
+    let (arguments, values) = match grant.reads_body {
+        true => invocation.arguments.with_body(),
+        false => (invocation.arguments.without_body(), 1),
+    };
+    let elements = arguments.iter().map(|(_, value)| match value {
+        Value::Array(elements) => elements.len() as u64,
+        _ => 1,
+    });
+    work.spent += grant.weight * (values + elements.sum::<u64>());
+    grant.pol.holds(arguments)
 }
 
 /// The roles that every one of the definitions nests.

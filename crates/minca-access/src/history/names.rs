@@ -1,6 +1,6 @@
 //! Small numbers for the strings a history speaks of: accounts, keys, roles, invites.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 use minca_record::did::Did;
 use minca_record::json::Text;
@@ -13,8 +13,8 @@ pub(super) struct Name(u32);
 #[derive(Debug, Default)]
 pub(super) struct Names {
     by_text: HashMap<Text, Name>,
-    /// Keys by their points: spelling a DID out costs a microsecond.
-    by_did: HashMap<Did, Name>,
+    /// Those that spell a key's DID, by its point: spelling one out costs a microsecond.
+    by_point: HashMap<[u8; 33], Name>,
     texts: Vec<Text>,
 }
 
@@ -27,6 +27,9 @@ impl Names {
         let name = Name(self.texts.len() as u32);
         self.texts.push(text.clone());
         self.by_text.insert(text.clone(), name);
+        if let Some(point) = text.as_str().and_then(Did::point_spelled) {
+            self.by_point.insert(point, name);
+        }
         name
     }
 
@@ -35,12 +38,10 @@ impl Names {
     }
 
     pub(super) fn of_did(&mut self, did: &Did) -> Name {
-        if let Some(name) = self.by_did.get(did) {
-            return *name;
+        match self.known_did(did) {
+            Some(name) => name,
+            None => self.of(&Text::from(did.to_string())),
         }
-        let name = self.of(&Text::from(did.to_string()));
-        self.by_did.insert(*did, name);
-        name
     }
 
     /// The name of a string that was met.
@@ -50,11 +51,69 @@ impl Names {
 
     /// The name of an account or key that was met.
     pub(super) fn known_did(&self, did: &Did) -> Option<Name> {
-        let known = self.by_did.get(did).copied();
-        known.or_else(|| self.known(&Text::from(did.to_string())))
+        self.by_point.get(did.point()).copied()
     }
 
     pub(super) fn text(&self, name: Name) -> &Text {
         &self.texts[name.0 as usize]
+    }
+}
+
+/// A map by name: names are dense, so it is a list.
+#[derive(Debug)]
+pub(super) struct ByName<T>(Vec<Option<T>>);
+
+impl<T> Default for ByName<T> {
+    fn default() -> ByName<T> {
+        ByName(Vec::new())
+    }
+}
+
+impl<T> ByName<T> {
+    pub(super) fn get(&self, name: Name) -> Option<&T> {
+        self.0.get(name.0 as usize).and_then(Option::as_ref)
+    }
+
+    pub(super) fn entry(&mut self, name: Name) -> &mut Option<T> {
+        let place = name.0 as usize;
+        if self.0.len() <= place {
+            self.0.resize_with(place + 1, || None);
+        }
+        &mut self.0[place]
+    }
+
+    pub(super) fn contains(&self, name: Name) -> bool {
+        self.get(name).is_some()
+    }
+
+    /// The entries, in an order that means nothing outside this replay.
+    pub(super) fn iter(&self) -> impl Iterator<Item = (Name, &T)> {
+        let entries = self.0.iter().enumerate();
+        entries.filter_map(|(place, entry)| Some((Name(place as u32), entry.as_ref()?)))
+    }
+}
+
+/// A set that holds a few names, as a rule.
+#[derive(Debug, Default)]
+pub(super) struct NameSet {
+    few: Vec<Name>,
+    more: HashSet<Name>,
+}
+
+impl NameSet {
+    const FEW: usize = 16;
+
+    /// False if it holds the name already.
+    pub(super) fn insert(&mut self, name: Name) -> bool {
+        if self.few.contains(&name) || self.more.contains(&name) {
+            return false;
+        }
+        match self.few.len() < NameSet::FEW {
+            true => self.few.push(name),
+            false => {
+                self.more.insert(name);
+            }
+        }
+        true
     }
 }

@@ -188,7 +188,7 @@ fn granted(
     arguments: &Object,
     work: &mut Work,
 ) -> Result<(), Refusal> {
-    let invocation = Invocation::new(cmd, arguments, 1);
+    let invocation = Invocation::new(cmd, arguments);
     let may = view.may(account, invocation, work);
     may.then_some(()).ok_or(Refusal::NotGranted)
 }
@@ -246,7 +246,7 @@ impl Assignment {
         openers.dedup();
         for opener in openers {
             let arguments = target_arguments(view, Some(self.role), opener == self.did, &roles);
-            let invocation = Invocation::new(ROLE_ASSIGN, &arguments, roles.len());
+            let invocation = Invocation::new(ROLE_ASSIGN, &arguments);
             if !view.may(opener, invocation, work) {
                 return Err(Refusal::OpenerNotGranted);
             }
@@ -285,7 +285,7 @@ impl Assignment {
         }
         let roles = view.roles_of(self.did, work);
         let arguments = target_arguments(view, Some(self.role), self.by == self.did, &roles);
-        let invocation = Invocation::new(cmd, &arguments, roles.len());
+        let invocation = Invocation::new(cmd, &arguments);
         let may = view.may(self.by, invocation, work);
         may.then_some(()).ok_or(Refusal::NotGranted)
     }
@@ -303,7 +303,7 @@ fn check_remove(view: View<'_>, account: Name, did: Name, work: &mut Work) -> Re
     }
     let roles = view.roles_of(did, work);
     let arguments = target_arguments(view, None, false, &roles);
-    let invocation = Invocation::new(MEMBER_REMOVE, &arguments, roles.len());
+    let invocation = Invocation::new(MEMBER_REMOVE, &arguments);
     let may = view.may(account, invocation, work);
     may.then_some(()).ok_or(Refusal::NotGranted)
 }
@@ -312,7 +312,7 @@ fn check_remove(view: View<'_>, account: Name, did: Name, work: &mut Work) -> Re
 fn check_succeed(view: View<'_>, account: Name, work: &mut Work) -> Result<(), Refusal> {
     check_member(view, account, work)?;
     let arguments = Object::new();
-    let invocation = Invocation::new(SPACE_SUCCEED, &arguments, 1);
+    let invocation = Invocation::new(SPACE_SUCCEED, &arguments);
     if view.may(account, invocation, work) {
         return Ok(());
     }

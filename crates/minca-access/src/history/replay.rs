@@ -10,7 +10,7 @@ use minca_record::json::Text;
 
 use super::arena::{Arena, Change, founding_definitions};
 use super::bit_set::BitSet;
-use super::names::Name;
+use super::names::{ByName, Name};
 use super::refusal::refusal;
 use super::seen::{Of, Remembered, SeenView, closure, heads_of};
 use super::snapshot::RoleState;
@@ -40,8 +40,8 @@ pub struct History {
     /// By the id they miss.
     waiting_for: HashMap<ContentId, Vec<ContentId>>,
     /// Accounts that any event held assigns a role, and keys that any invite names.
-    pub(super) named: HashSet<Text>,
-    pub(super) known_invites: HashSet<Text>,
+    pub(super) named: ByName<()>,
+    pub(super) known_invites: ByName<()>,
 
     /// What is valid of the first `settled` events placed.
     pub(super) whole: Validity,
@@ -75,20 +75,23 @@ impl History {
 
     /// One that remembers views of records' `seen` up to so many bytes.
     pub fn with_budget(constitution: &Constitution, remembered_bytes: usize) -> History {
-        let arena = Arena::new(constitution);
+        let mut arena = Arena::new(constitution);
+        let mut named = ByName::default();
         let assigned = constitution.assigned().iter().map(|one| &one.account);
-        let named = constitution.founders().iter().chain(assigned).cloned();
+        for account in constitution.founders().iter().chain(assigned) {
+            *named.entry(arena.names.of(account)) = Some(());
+        }
         History {
             current: State::start(arena.founders.len()),
             founding: founding_definitions(constitution),
-            named: named.collect(),
+            named,
             arena,
             reach: Reach::default(),
             ready: VecDeque::new(),
             ready_ids: HashSet::new(),
             waiting: HashMap::new(),
             waiting_for: HashMap::new(),
-            known_invites: HashSet::new(),
+            known_invites: ByName::default(),
             whole: Validity::default(),
             settled: 0,
             is_stale: false,
@@ -114,10 +117,11 @@ impl History {
                 assigned: true,
                 ..
             } => {
-                self.named.insert(did.clone());
+                *self.named.entry(self.arena.names.of(did)) = Some(());
             }
             Kind::Invite { invite_key, .. } => {
-                self.known_invites.insert(invite_key.clone());
+                let invite = self.arena.names.of(invite_key);
+                *self.known_invites.entry(invite) = Some(());
             }
             _ => {}
         }
@@ -309,7 +313,7 @@ impl History {
     }
 
     /// The view of what these heads, none of which saw another, are and saw.
-    pub(super) fn seen(&mut self, heads: Vec<Index>) -> Arc<SeenView> {
+    pub(super) fn seen(&mut self, heads: &[Index]) -> Arc<SeenView> {
         let of = Of {
             arena: &self.arena,
             reach: &self.reach,
@@ -327,7 +331,7 @@ impl History {
         ask: impl FnOnce(View<'_>, &mut Work) -> T,
     ) -> T {
         let both = super::seen::without_seen(&self.arena, [&heads[..], &within].concat());
-        let both = self.seen(both);
+        let both = self.seen(&both);
         let scope = closure(&self.arena, &heads);
         let lens = Lens::Among(both.alone(&self.whole));
         let state = State::merged(&self.arena, lens, &heads, &scope, &mut self.work);
@@ -365,7 +369,7 @@ impl History {
         let within = heads_of(&self.arena, within.unwrap_or_default())?;
         let founding = self.founding.clone();
         if within.is_empty() {
-            let seen = self.seen(heads);
+            let seen = self.seen(&heads);
             let view = seen.at(&self.arena, &self.whole);
             return Ok(snapshot::State::of(view, &founding, false, &mut self.work));
         }
@@ -381,7 +385,7 @@ impl History {
     pub fn seen_as(&mut self, seen: &[ContentId]) -> Result<snapshot::State, Vec<ContentId>> {
         self.settle();
         let heads = heads_of(&self.arena, seen)?;
-        let seen = self.seen(heads);
+        let seen = self.seen(&heads);
         let view = seen.seen_as(&self.arena, &self.whole);
         Ok(snapshot::State::of(
             view,

@@ -53,6 +53,11 @@ impl SeenView {
         }
     }
 
+    /// Whether `seenAs(seen)` is `at(seen)`.
+    pub(super) fn is_seen_as_it_is(&self) -> bool {
+        self.alone.is_none()
+    }
+
     /// What is valid among what was seen, judged alone.
     pub(super) fn alone<'a>(&'a self, whole: &'a Validity) -> &'a Validity {
         self.alone.as_ref().map_or(whole, |(validity, _)| validity)
@@ -151,19 +156,19 @@ impl Remembered {
     }
 
     /// The view of what `heads` are and saw.
-    pub(super) fn view(&mut self, of: Of<'_>, heads: Vec<Index>, work: &mut Work) -> Arc<SeenView> {
+    pub(super) fn view(&mut self, of: Of<'_>, heads: &[Index], work: &mut Work) -> Arc<SeenView> {
         self.clock += 1;
         work.spent += 1 + heads.len() as u64;
         let mut stale = None;
-        if let Some(kept) = self.by_heads.get_mut(&heads) {
+        if let Some(kept) = self.by_heads.get_mut(heads) {
             kept.used = self.clock;
             if kept.view.revision == of.revision {
                 return Arc::clone(&kept.view);
             }
             stale = Some(Arc::clone(&kept.view));
         }
-        let view = Arc::new(self.make(of, &heads, stale, work));
-        self.keep(heads, &view);
+        let view = Arc::new(self.make(of, heads, stale, work));
+        self.keep(heads.to_vec(), &view);
         view
     }
 

@@ -226,8 +226,8 @@ fn roles(view: View<'_>, founding: &BTreeMap<Text, RoleState>) -> BTreeMap<Text,
         .iter()
         .map(|(name, role)| (name.clone(), vec![role.clone()]))
         .collect();
-    for role in arena.role_at.keys() {
-        let written = view.role_definitions(*role);
+    for role in arena.role_at.iter().map(|(name, _)| name) {
+        let written = view.role_definitions(role);
         let written = written.into_iter().filter_map(|index| {
             let event = &arena.event(index).event;
             let Kind::Role(role) = &event.kind else {
@@ -243,7 +243,7 @@ fn roles(view: View<'_>, founding: &BTreeMap<Text, RoleState>) -> BTreeMap<Text,
         });
         let written: Vec<RoleState> = written.collect();
         if !written.is_empty() {
-            roles.insert(view.text(*role).clone(), written);
+            roles.insert(view.text(role).clone(), written);
         }
     }
     roles
@@ -252,11 +252,11 @@ fn roles(view: View<'_>, founding: &BTreeMap<Text, RoleState>) -> BTreeMap<Text,
 fn assigned(view: View<'_>, work: &mut Work) -> BTreeMap<Text, BTreeMap<Text, ContentId>> {
     let arena = view.arena;
     let mut assigned: BTreeMap<Text, BTreeMap<Text, ContentId>> = BTreeMap::new();
-    for (account, assignments) in &arena.assignments_at {
+    for (account, assignments) in arena.assignments_at.iter() {
         for at in assignments {
-            if let Some(by) = view.assigned(*account, at.key, at.is_founding, work) {
+            if let Some(by) = view.assigned(account, at.key, at.is_founding, work) {
                 let by = by.map_or(arena.space, |index| *arena.id(index));
-                let roles = assigned.entry(view.text(*account).clone()).or_default();
+                let roles = assigned.entry(view.text(account).clone()).or_default();
                 roles.insert(view.text(at.role).clone(), by);
             }
         }
@@ -266,8 +266,8 @@ fn assigned(view: View<'_>, work: &mut Work) -> BTreeMap<Text, BTreeMap<Text, Co
 
 fn invites(view: View<'_>) -> BTreeMap<Text, Invite> {
     let arena = view.arena;
-    let keys = arena.invite_at.keys();
-    let known = keys.filter_map(|invite| Some((*invite, view.invite(*invite)?)));
+    let keys = arena.invite_at.iter().map(|(name, _)| name);
+    let known = keys.filter_map(|invite| Some((invite, view.invite(invite)?)));
     let invites = known.map(|(key, invite)| {
         let roots = invite.by.iter().map(|index| arena.event(*index).root);
         let invite = Invite {
@@ -298,8 +298,8 @@ fn definitions(view: View<'_>, work: &mut Work) -> Definitions {
     let arena = view.arena;
     let mut in_force = BTreeMap::new();
     let mut contested = BTreeMap::new();
-    for (name, key) in &arena.definition_at {
-        let text = view.text(*name).clone();
+    for (name, key) in arena.definition_at.iter() {
+        let text = view.text(name).clone();
         match view.definition_at(*key, work) {
             DefinitionState::None => {}
             DefinitionState::InForce { event, defined_by } => {

@@ -90,7 +90,7 @@ impl<'a> View<'a> {
         if self.is_founder(account) {
             return true;
         }
-        let assignments = self.arena.assignments_at.get(&account);
+        let assignments = self.arena.assignments_at.get(account);
         let mut assignments = assignments.into_iter().flatten();
         assignments.any(|at| {
             self.assigned(account, at.key, at.is_founding, work)
@@ -100,7 +100,7 @@ impl<'a> View<'a> {
 
     /// The roles assigned to an account, sorted by name.
     pub(super) fn roles_of(&self, account: Name, work: &mut Work) -> Vec<Name> {
-        let assignments = self.arena.assignments_at.get(&account);
+        let assignments = self.arena.assignments_at.get(account);
         let assignments = assignments.into_iter().flatten();
         let held = assignments.filter(|at| {
             self.assigned(account, at.key, at.is_founding, work)
@@ -118,7 +118,7 @@ impl<'a> View<'a> {
         is_founding: bool,
         work: &mut Work,
     ) -> Option<Option<Index>> {
-        let removes = self.arena.remove_at.get(&account);
+        let removes = self.arena.remove_at.get(account);
         let removes = removes.map_or(&[][..], |key| self.latest(*key));
         let latest = self.latest(key);
         work.spent += 1 + (latest.len() * (1 + removes.len())) as u64;
@@ -142,7 +142,7 @@ impl<'a> View<'a> {
 
     /// Whether an account holds one role.
     pub(super) fn holds(&self, account: Name, role: Name, work: &mut Work) -> bool {
-        let assignments = self.arena.assignments_at.get(&account);
+        let assignments = self.arena.assignments_at.get(account);
         let at = assignments.into_iter().flatten().find(|at| at.role == role);
         at.is_some_and(|at| {
             self.assigned(account, at.key, at.is_founding, work)
@@ -153,22 +153,22 @@ impl<'a> View<'a> {
     /// Every account that is a member; in no order that means anything.
     pub(super) fn members(&self, work: &mut Work) -> Vec<Name> {
         let mut members: Vec<Name> = self.founders().collect();
-        for account in self.arena.assignments_at.keys() {
-            if !self.is_founder(*account) && self.is_member(*account, work) {
-                members.push(*account);
+        for (account, _) in self.arena.assignments_at.iter() {
+            if !self.is_founder(account) && self.is_member(account, work) {
+                members.push(account);
             }
         }
         members
     }
 
     pub(super) fn role_exists(&self, role: Name) -> bool {
-        let written = self.arena.role_at.get(&role);
-        self.arena.founding_roles.contains_key(&role)
+        let written = self.arena.role_at.get(role);
+        self.arena.founding_roles.get(role).is_some()
             || written.is_some_and(|key| !self.latest(*key).is_empty())
     }
 
     pub(super) fn invite(&self, invite: Name) -> Option<InviteState> {
-        let key = self.arena.invite_at.get(&invite)?;
+        let key = self.arena.invite_at.get(invite)?;
         let latest = self.latest(*key);
         let said = |index: Index| match self.arena.event(index).change {
             Change::Invite { role, open, .. } => Some((role, open)),
@@ -192,7 +192,7 @@ impl<'a> View<'a> {
 
     /// A collection's definition, by its name.
     pub(super) fn definition(&self, name: Name, work: &mut Work) -> DefinitionState {
-        let key = self.arena.definition_at.get(&name);
+        let key = self.arena.definition_at.get(name);
         key.map_or(DefinitionState::None, |key| self.definition_at(*key, work))
     }
 
@@ -286,7 +286,7 @@ impl<'a> View<'a> {
 
     /// The latest definitions of a role, sorted by id.
     pub(super) fn role_definitions(&self, role: Name) -> Vec<Index> {
-        let written = self.arena.role_at.get(&role);
+        let written = self.arena.role_at.get(role);
         let mut written = written.map_or(Vec::new(), |key| self.latest(*key).to_vec());
         written.sort_by(|a, b| self.arena.id(*a).cmp(self.arena.id(*b)));
         written

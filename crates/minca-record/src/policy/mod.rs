@@ -39,6 +39,11 @@ impl Policy {
         self.statements.iter().map(Statement::weight).sum()
     }
 
+    /// Whether some statement, at the level of the arguments, reads the argument [`UNREADABLE`].
+    pub fn reads_unreadable(&self) -> bool {
+        self.statements.iter().any(Statement::reads_unreadable)
+    }
+
     /// What each statement comes to, in order.
     pub fn outcomes(&self, arguments: &Object) -> Vec<Outcome> {
         self.statements
