@@ -42,6 +42,9 @@ pub enum SpaceError {
     /// The key isn't the one the constitution names.
     #[error("expected the space key that the constitution's encryptionKeyId and readKey name")]
     OtherKey,
+    /// The key changed, and this device wasn't given the new one.
+    #[error("this device doesn't hold the space's current key")]
+    CurrentKeyMissing,
     /// A space card isn't formed as one.
     #[error("expected a space card: JSON with a space and, in a private one, its spaceKey")]
     Card,
@@ -60,8 +63,10 @@ pub use minca_record::constitution::Visibility;
 #[derive(Clone, Debug)]
 pub struct Space {
     constitution: Constitution,
-    /// Oldest first; none exactly in a public space.
+    /// Those that are held, oldest first; none in a public space.
     keys: Vec<Keys>,
+    /// The id of the key to seal with, held or not; `None` in a public space.
+    current_key_id: Option<String>,
 }
 
 /// A private space's key and what is derived from it.
@@ -159,20 +164,32 @@ impl Space {
     /// [`SpaceError`] where the constitution is none, or the key isn't the one it names.
     pub fn import(space: Value, space_key: Option<SpaceKey>) -> Result<Space, SpaceError> {
         let constitution = Constitution::check(space)?;
-        let keys = match (constitution.first_keys(), space_key) {
-            (None, None) => Vec::new(),
+        match (constitution.first_keys(), &space_key) {
+            (None, None) => {}
             (Some(first), Some(key)) => {
-                let keys = Keys::new(key);
-                let is_named = *first.encryption_key_id == *keys.key_id
-                    && first.read_key == keys.read_key.did();
+                let is_named = *first.encryption_key_id == *key.key_id()
+                    && first.read_key == key.read_key().did();
                 if !is_named {
                     return Err(SpaceError::OtherKey);
                 }
-                vec![keys]
             }
             _ => return Err(SpaceError::Key),
+        }
+        Ok(Space::holding(constitution, space_key))
+    }
+
+    /// The space with these of its keys, of which none need be the first: an invitation carries
+    /// the one that was current (03 §7.6). They are passed over in a public space.
+    pub fn holding(constitution: Constitution, keys: impl IntoIterator<Item = SpaceKey>) -> Space {
+        let mut space = Space {
+            current_key_id: constitution.encryption_key_id().map(str::to_owned),
+            constitution,
+            keys: Vec::new(),
         };
-        Ok(Space { constitution, keys })
+        for key in keys {
+            space.hold_key(key);
+        }
+        space
     }
 
     /// The space's id.
@@ -200,22 +217,45 @@ impl Space {
         self.keys.iter().rev().map(|keys| &keys.read_key)
     }
 
-    /// Its newest key; `None` in a public one.
-    pub fn space_key(&self) -> Option<&SpaceKey> {
-        self.keys.last().map(|keys| &keys.space_key)
+    /// Whether the bodies of its records are sealed.
+    pub fn is_private(&self) -> bool {
+        self.constitution.is_private()
     }
 
-    /// All its keys, oldest first.
+    /// The key bodies are sealed with; `None` where it isn't held, and in a public one.
+    pub fn current_key(&self) -> Option<&SpaceKey> {
+        self.held_key(self.current_key_id.as_deref()?)
+    }
+
+    /// The key with this id, if it is held.
+    pub fn held_key(&self, key_id: &str) -> Option<&SpaceKey> {
+        let held = self.keys.iter().find(|keys| keys.key_id == key_id);
+        held.map(|keys| &keys.space_key)
+    }
+
+    /// All its keys that are held, oldest first.
     pub fn space_keys(&self) -> impl Iterator<Item = &SpaceKey> {
         self.keys.iter().map(|keys| &keys.space_key)
     }
 
-    /// Writes under this key from now on, which a key change named (03 §9.3). In a public space
-    /// nothing changes.
-    pub fn take_key(&mut self, key: SpaceKey) {
-        if !self.keys.is_empty() {
-            self.keys.push(Keys::new(key));
+    /// Holds another key of the space, as its newest until [`go_by`](Space::go_by) says more;
+    /// `false` where it is held already, or the space is public.
+    pub fn hold_key(&mut self, key: SpaceKey) -> bool {
+        let keys = Keys::new(key);
+        if !self.is_private() || self.held_key(&keys.key_id).is_some() {
+            return false;
         }
+        self.keys.push(keys);
+        true
+    }
+
+    /// Goes by the keys the space's history names, oldest first: the last is the one to seal
+    /// with (03 §8.3). Keys it doesn't name count as newer than all it does.
+    pub fn go_by(&mut self, named: &[String]) {
+        self.current_key_id = named.last().cloned();
+        let place = |keys: &Keys| named.iter().position(|id| *id == keys.key_id);
+        self.keys
+            .sort_by_key(|keys| place(keys).unwrap_or(usize::MAX));
     }
 
     /// The space card: what another device needs to open the space, as JSON in one line.
@@ -225,11 +265,15 @@ impl Space {
     /// the other; it is no invitation as part 03 has them.
     pub fn card(&self) -> Object {
         let mut card = Object::from([("space", self.constitution.as_handed_around())]);
-        let mut keys = self.space_keys().map(|key| base64url::encode(key.bytes()));
-        if let Some(first) = keys.next() {
-            card.insert("spaceKey", first);
+        let mut later: Vec<Value> = Vec::new();
+        for keys in &self.keys {
+            let key = base64url::encode(keys.space_key.bytes());
+            if self.constitution.encryption_key_id() == Some(&*keys.key_id) {
+                card.insert("spaceKey", key);
+            } else {
+                later.push(key.into());
+            }
         }
-        let later: Vec<Value> = keys.map(Value::from).collect();
         if !later.is_empty() {
             card.insert("laterKeys", later);
         }
@@ -249,23 +293,35 @@ impl Space {
             bytes.map(SpaceKey::new).ok_or(SpaceError::Card)
         };
         let first = card.get("spaceKey").map(key).transpose()?;
-        let mut space = Space::import(space, first)?;
         let later = card.get("laterKeys").and_then(Value::as_array);
-        for later in later.unwrap_or_default() {
-            space.take_key(key(later)?);
+        let later = later.unwrap_or_default();
+        let mut space = match first {
+            // Who was invited under a later key may hold no first one.
+            None if !later.is_empty() => {
+                let constitution = Constitution::check(space)?;
+                if !constitution.is_private() {
+                    return Err(SpaceError::Key);
+                }
+                Space::holding(constitution, [])
+            }
+            first => Space::import(space, first)?,
+        };
+        for later in later {
+            space.hold_key(key(later)?);
         }
         Ok(space)
     }
 
     /// Whether bodies of this collection are sealed here (03 §8.2).
     pub fn seals(&self, collection: &str) -> bool {
-        !self.keys.is_empty() && !IN_THE_CLEAR.contains(&collection)
+        self.is_private() && !IN_THE_CLEAR.contains(&collection)
     }
 
-    /// Seals a body (03 §8.3), with its links inside. The body as it is where it isn't sealed.
+    /// Seals a body under the current key (03 §8.3), with its links inside. The body as it is
+    /// where it isn't sealed.
     ///
     /// # Errors
-    /// [`SpaceError::Randomness`], [`SpaceError::TooLong`].
+    /// [`SpaceError::CurrentKeyMissing`], [`SpaceError::Randomness`], [`SpaceError::TooLong`].
     pub fn seal(
         &self,
         collection: &str,
@@ -274,9 +330,15 @@ impl Space {
         links: Vec<Value>,
         randomness: &mut dyn Randomness,
     ) -> Result<Value, SpaceError> {
-        let Some(keys) = self.keys.last().filter(|_| self.seals(collection)) else {
+        if !self.seals(collection) {
             return Ok(body);
-        };
+        }
+        let current = self.current_key_id.as_deref();
+        let keys = self
+            .keys
+            .iter()
+            .find(|keys| current == Some(&*keys.key_id))
+            .ok_or(SpaceError::CurrentKeyMissing)?;
         let mut inside = Object::from([("body", body)]);
         if !links.is_empty() {
             inside.insert("links", links);
@@ -306,7 +368,7 @@ impl Space {
         };
         let text = |name| body.as_object().and_then(|body| body.get(name)?.as_str());
         let (false, Some(sealed), Some(key_id)) =
-            (self.keys.is_empty(), text("sealed"), text("keyId"))
+            (!self.is_private(), text("sealed"), text("keyId"))
         else {
             return Opened::Body(body.clone());
         };
@@ -399,25 +461,42 @@ mod tests {
     fn after_a_key_change_both_keys_open_and_a_card_carries_both() {
         let mut space = space(Visibility::Private);
         let mut randomness = FixedRandomness::new(8);
-        let mut sealed = |space: &Space| {
+        let sealed = |space: &Space, randomness: &mut FixedRandomness| {
             let body = Value::from("hello");
-            let sealed = space.seal("app.note", "k", body, Vec::new(), &mut randomness);
+            let sealed = space.seal("app.note", "k", body, Vec::new(), randomness);
             let log = LogPlace { n: 0, prev: None };
             let now = UnixTime::from_milliseconds(0);
             let draft = Draft::new(space.id(), "app.note", "k", Position::FIRST, log, now);
             let object = draft.body(sealed.unwrap()).sign(space.read_key().unwrap());
             Version::shape(object.into()).unwrap()
         };
-        let before = sealed(&space);
+        let before = sealed(&space, &mut randomness);
         let old = space.clone();
-        space.take_key(SpaceKey::new([9; 32]));
-        let after = sealed(&space);
+        let new = SpaceKey::new([9; 32]);
+        let first = space.current_key().unwrap().key_id();
+        assert!(space.hold_key(new.clone()) && !space.hold_key(new.clone()));
+        space.go_by(&[first.clone(), new.key_id()]);
+        let after = sealed(&space, &mut randomness);
+        assert_eq!(space.read_key().unwrap().did(), new.read_key().did());
         let joined = Space::from_card(&space.card()).unwrap();
         for space in [&space, &joined] {
             assert_eq!(space.open(&before), Opened::Body("hello".into()));
             assert_eq!(space.open(&after), Opened::Body("hello".into()));
         }
         assert_eq!(old.open(&after), Opened::Unreadable);
+
+        // Who has no key that the history names as current seals nothing.
+        let mut behind = old;
+        behind.go_by(&[first, new.key_id()]);
+        let sealed = behind.seal("app.note", "k", "x".into(), Vec::new(), &mut randomness);
+        assert!(matches!(sealed, Err(SpaceError::CurrentKeyMissing)));
+        // Who was invited later may hold the later key alone.
+        let mut card = space.card();
+        card.remove("spaceKey");
+        let invited = Space::from_card(&card).unwrap();
+        assert_eq!(invited.open(&before), Opened::Unreadable);
+        assert_eq!(invited.open(&after), Opened::Body("hello".into()));
+        assert_eq!(invited.card(), card);
     }
 
     #[test]

@@ -226,6 +226,18 @@ impl Holdings {
             .filter_map(|row| self.versions.get(&row.current.id))
     }
 
+    /// All versions, whole or as stubs, in no order.
+    pub fn versions(&self) -> impl Iterator<Item = &Arc<Version>> {
+        self.versions.values()
+    }
+
+    /// The versions of a collection, whole or as stubs, by what their writers' clocks said.
+    pub fn versions_in(&self, collection: &str) -> impl Iterator<Item = &Arc<Version>> {
+        let items = self.collections.get(collection);
+        let items = items.into_iter().flat_map(|collection| &collection.items);
+        items.filter_map(|item| self.versions.get(&ContentId::from_digest(item.id)))
+    }
+
     /// What is kept of a record.
     pub fn record(&self, key: &str) -> Option<&RecordRow> {
         self.records.get(key)

@@ -5,11 +5,11 @@ use std::collections::{BTreeMap, BTreeSet, HashSet, VecDeque};
 use minca_record::content_id::ContentId;
 use minca_record::did::Did;
 use minca_record::json::{Object, Value};
-use minca_record::version::{Missing, Version};
+use minca_record::version::Checked;
 use minca_sync::message::{MAX_STORED_IDS, Versions, arrange, write_stored};
 
 use super::{Event, Sync};
-use crate::gatekeeper::{self, Refusal};
+use crate::gatekeeper::{Answer, Refusal, WaitsFor};
 use crate::holdings::{Holdings, JournalError};
 
 /// What became of one batch, before it is on disk.
@@ -109,61 +109,77 @@ impl Sync {
 
     fn take_one(&mut self, from: Did, object: Object, holdings: &mut Holdings, taken: &mut Taken) {
         let claimed = claimed_id(&object);
-        let checked = match gatekeeper::check(object, self.space) {
+        let checked = match self.gatekeeper.check(object) {
             Ok(checked) => checked,
             Err(why) => return self.refuse(from, claimed, why),
         };
-        self.place_or_wait(checked.version, BTreeSet::from([from]), holdings, taken);
+        self.place_or_wait(checked, BTreeSet::from([from]), holdings, taken);
     }
 
     /// Places a verified version and all that waited for it; or has it wait.
     fn place_or_wait(
         &mut self,
-        version: Version,
+        checked: Checked,
         from: BTreeSet<Did>,
         holdings: &mut Holdings,
         taken: &mut Taken,
     ) {
-        let mut next = VecDeque::from([(version, from)]);
-        while let Some((version, from)) = next.pop_front() {
-            let id = version.id();
-            match gatekeeper::chain(&version, holdings) {
-                Err(why) => {
+        let mut next = VecDeque::from([(checked, from)]);
+        while let Some((checked, from)) = next.pop_front() {
+            let id = checked.version.id();
+            match self.gatekeeper.judge(&checked, holdings) {
+                Answer::Refuse(why) => {
                     for from in from {
-                        self.refuse(from, Some(id), why.into());
+                        self.refuse(from, Some(id), why);
                     }
                 }
-                Ok(Missing::Prev(missing) | Missing::Genesis(missing)) => {
-                    let names = [version.prev(), version.genesis()];
-                    taken.missing.extend(
-                        names
-                            .into_iter()
-                            .flatten()
-                            .filter(|id| !holdings.holds(id))
-                            .map(|id| (version.collection().into(), id)),
-                    );
-                    self.waiting.add(version, from, missing);
+                Answer::Wait { first, ask } => {
+                    let collection = checked.version.collection();
+                    let ask = ask.into_iter().map(|id| (collection.into(), id));
+                    taken.missing.extend(ask);
+                    self.waiting.add(checked, from, first);
                 }
-                Ok(Missing::Nothing) => {
-                    let was_held = holdings.holds(&id);
-                    let is_own = version.author().as_str() == Some(&self.author);
-                    if is_own && !was_held {
-                        self.tell(Event::OwnLineUnknown { id });
-                    }
-                    let is_new = holdings.stage(version);
-                    for from in from {
-                        taken.stored.entry(from).or_default().push(id);
-                        if is_new {
-                            taken.new.entry(from).or_default().push(id);
-                        }
-                    }
-                    if !was_held {
-                        let waited = self.waiting.take(id);
-                        next.extend(waited.into_iter().map(|waits| (waits.version, waits.from)));
+                Answer::Take => {
+                    let arrived = self.take_in(checked, from, holdings, taken);
+                    for arrived in arrived {
+                        let waited = self.waiting.take(arrived);
+                        next.extend(waited.into_iter().map(|waits| (waits.checked, waits.from)));
                     }
                 }
             }
         }
+    }
+
+    /// Stores a version; what may have waited for it.
+    fn take_in(
+        &mut self,
+        checked: Checked,
+        from: BTreeSet<Did>,
+        holdings: &mut Holdings,
+        taken: &mut Taken,
+    ) -> Vec<WaitsFor> {
+        let id = checked.version.id();
+        let was_held = holdings.holds(&id);
+        let is_own = checked.version.author().as_str() == Some(&self.author);
+        if is_own && !was_held {
+            self.tell(Event::OwnLineUnknown { id });
+        }
+        let is_change = self.gatekeeper.took_in(&checked);
+        let is_new = holdings.stage(checked.version);
+        for from in from {
+            taken.stored.entry(from).or_default().push(id);
+            if is_new {
+                taken.new.entry(from).or_default().push(id);
+            }
+        }
+        let mut arrived = Vec::new();
+        if !was_held {
+            arrived.push(WaitsFor::Version(id));
+        }
+        if is_change {
+            arrived.push(WaitsFor::AnyChange);
+        }
+        arrived
     }
 
     fn refuse(&mut self, from: Did, id: Option<ContentId>, why: Refusal) {

@@ -29,6 +29,7 @@ use minca_sync::message::{
 pub use event::{Effect, Event, Standing};
 
 use crate::files::Files;
+use crate::gatekeeper::Gatekeeper;
 use crate::holdings::{Holdings, JournalError};
 use peer::Peer;
 use waiting::Waiting;
@@ -42,7 +43,7 @@ pub struct Sync {
     me: Did,
     /// `me` as versions name it.
     author: String,
-    space: ContentId,
+    gatekeeper: Gatekeeper,
     holds: Holds,
     peers: BTreeMap<Did, Peer>,
     waiting: Waiting,
@@ -54,12 +55,12 @@ pub struct Sync {
 }
 
 impl Sync {
-    /// A device with the session DID `me`, which holds these collections of `space`.
-    pub fn new(me: Did, space: ContentId, holds: Holds) -> Sync {
+    /// A device with the session DID `me`, which holds these collections of the gatekeeper's space.
+    pub fn new(me: Did, gatekeeper: Gatekeeper, holds: Holds) -> Sync {
         Sync {
             me,
             author: me.to_string(),
-            space,
+            gatekeeper,
             holds,
             peers: BTreeMap::new(),
             waiting: Waiting::default(),
@@ -69,6 +70,25 @@ impl Sync {
             files: Files::default(),
             effects: Vec::new(),
         }
+    }
+
+    /// Goes on as the session DID `me`: no peer is connected, and nothing waits.
+    pub fn go_on_as(&mut self, me: Did) {
+        self.me = me;
+        self.author = me.to_string();
+        self.peers.clear();
+        self.waiting = Waiting::default();
+        self.effects.clear();
+    }
+
+    /// Who may do what in the space.
+    pub fn gatekeeper(&self) -> &Gatekeeper {
+        &self.gatekeeper
+    }
+
+    /// The gatekeeper, to change.
+    pub fn gatekeeper_mut(&mut self) -> &mut Gatekeeper {
+        &mut self.gatekeeper
     }
 
     /// A peer with this session DID is connected: it gets a hello.

@@ -172,6 +172,6 @@ async fn a_space_as_a_host_is_given_it_holds_no_key() {
         .spaces()
         .unwrap()
         .remove(0);
-    let key = minca_record::base64url::encode(key.space.space_key().unwrap().bytes());
+    let key = minca_record::base64url::encode(key.space.current_key().unwrap().bytes());
     assert!(!space.contains(&key) && !space.contains("spaceKey"));
 }

@@ -2,8 +2,10 @@
 
 #![allow(clippy::unwrap_used, reason = "a test that finds an error fails")]
 
+mod changing_access;
 mod commands;
 mod over_a_socket;
 mod over_tls;
+mod people;
 mod support;
 mod trying_out;

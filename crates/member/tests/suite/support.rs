@@ -6,8 +6,10 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use futures::{SinkExt, StreamExt};
+use member::gatekeeper::Gatekeeper;
 use member::holdings::Holdings;
 use member::identity::Account;
+use member::space::Space;
 use member::sync::{Effect, Sync};
 use minca_record::constitution::Constitution;
 use minca_record::did::Did;
@@ -35,7 +37,6 @@ pub(crate) struct Host {
 /// The space a host keeps.
 pub(crate) struct Kept {
     space: String,
-    held: Held,
     sync: Sync,
     pub(crate) holdings: Holdings,
 }
@@ -48,6 +49,19 @@ pub(crate) enum Manner {
     WrongWelcome,
     /// Closes with this code as soon as it has sent its welcome.
     ClosesWith(u16),
+}
+
+impl Kept {
+    /// The read key to prove is that of the key the history names as current.
+    fn held(&self) -> Held {
+        let keys = self.sync.gatekeeper().history().current().keys;
+        match keys.last() {
+            None => Held::Public,
+            Some(key) => Held::Private {
+                current_read_key: Did::parse(key.read_key.as_str().unwrap()).unwrap(),
+            },
+        }
+    }
 }
 
 impl Host {
@@ -80,17 +94,13 @@ impl Host {
 
     pub(crate) async fn keep(&self, space: Value) {
         let constitution = Constitution::check(space).unwrap();
-        let held = match constitution.read_key() {
-            None => Held::Public,
-            Some(key) => Held::Private {
-                current_read_key: *key,
-            },
-        };
+        let id = constitution.id().to_string();
+        let holdings = Holdings::in_memory();
+        let gatekeeper = Gatekeeper::new(Space::holding(constitution, []), &holdings);
         *self.kept.lock().await = Some(Kept {
-            space: constitution.id().to_string(),
-            held,
-            sync: Sync::new(self.node, constitution.id(), Holds::All),
-            holdings: Holdings::in_memory(),
+            space: id,
+            sync: Sync::new(self.node, gatekeeper, Holds::All),
+            holdings,
         });
     }
 
@@ -119,7 +129,7 @@ async fn serve(
     let hello = read_hello(Frame::Text(message.to_text().ok()?.as_bytes())).ok()?;
     let (space, held) = match &*kept.lock().await {
         None => (String::new(), Held::Nothing),
-        Some(kept) => (kept.space.clone(), kept.held),
+        Some(kept) => (kept.space.clone(), kept.held()),
     };
     let host = HostView {
         node: &node,

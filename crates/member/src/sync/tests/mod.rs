@@ -482,7 +482,9 @@ fn what_a_writer_saw_is_named_and_an_empty_list_left_out() {
             seen,
             ..Write::default()
         };
-        let version = writer.write(write, at(1)).unwrap();
+        let seen = writer.draft(write, at(1)).unwrap();
+        let version = seen.sign(account().root_key());
+        let version = Version::shape(version.into()).unwrap();
         (version.seen().to_vec(), version.member("seen").is_some())
     };
     assert_eq!(seen(Some(vec![head])), (vec![head], true));

@@ -1,7 +1,14 @@
 //! A space on a device: what it holds, what it writes, and where its sync stands.
 
+mod asking;
+mod keys;
+mod reading;
+
+pub use reading::Record;
+
+use minca_access::history;
+use minca_access::{ChangeKeyError, NoEvent};
 use minca_record::content_id::ContentId;
-use minca_record::derive::SpaceKey;
 use minca_record::did::Did;
 use minca_record::files::NamedFile;
 use minca_record::json::{Text, Value};
@@ -12,6 +19,7 @@ use thiserror::Error;
 
 use crate::clock::UnixTime;
 use crate::files::{FileError, SealedFile};
+use crate::gatekeeper::Gatekeeper;
 use crate::holdings::{Holdings, JournalError};
 use crate::identity::Device;
 use crate::randomness::{Randomness, RandomnessError};
@@ -35,6 +43,30 @@ pub enum WriteError {
     /// a line twice. [`Replica::use_fresh_key`] helps.
     #[error("another copy of this device wrote under its key: a fresh key is needed")]
     LineUnknown,
+    /// The account may not make this change of access (03 §4.5).
+    #[error("the space's access history refuses it: {0}")]
+    ChangeRefused(history::Refusal),
+    /// It would be no change of access (03 §3.3).
+    #[error("it is no change of access: {0}")]
+    NoEvent(#[from] NoEvent),
+    /// The account is no member of the space, and may write nothing.
+    #[error("this account is no member of the space")]
+    NotMember,
+    /// No role the account has lets it write this.
+    #[error("no role of this account lets it write that in {collection}")]
+    NotGranted {
+        /// The collection.
+        collection: String,
+    },
+    /// It would be withdrawn as soon as it is written.
+    #[error("what this device's key writes doesn't count: it was revoked, or its line isn't one")]
+    Withdrawn,
+    /// It names changes of access that aren't held.
+    #[error("it names changes of access that this device doesn't hold")]
+    SeenMissing,
+    /// The key can't be changed.
+    #[error(transparent)]
+    ChangeKey(#[from] ChangeKeyError),
     /// The body couldn't be sealed.
     #[error(transparent)]
     Space(#[from] SpaceError),
@@ -61,30 +93,13 @@ pub struct Write {
     pub files: Vec<Value>,
     /// Keep it whole once superseded, also where nothing asks for that.
     pub retain: bool,
-    /// Heads of the access history the writer knew; `None` for the constitution alone.
+    /// Heads of the access history the writer knew; `None` for those that are
+    /// [held](Replica::heads).
     pub seen: Option<Vec<ContentId>>,
-}
-
-/// A record as a member reads it.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Record {
-    /// The current version.
-    pub id: ContentId,
-    /// The record key.
-    pub key: String,
-    /// The collection.
-    pub collection: String,
-    /// How often the record was changed.
-    pub seq: u64,
-    /// What the writer's clock said.
-    pub created_at: Text,
-    /// The content.
-    pub body: Opened,
 }
 
 /// A space on a device.
 pub struct Replica {
-    space: Space,
     device: Device,
     holdings: Holdings,
     sync: Sync,
@@ -111,26 +126,28 @@ impl Replica {
         randomness: Box<dyn Randomness + Send>,
         holds: Holds,
     ) -> Replica {
-        let sync = Sync::new(device.did(), space.id(), holds);
+        let gatekeeper = Gatekeeper::new(space, &holdings);
+        let sync = Sync::new(device.did(), gatekeeper, holds);
         let line_unknown = holdings.has_foreign_version_by(&device.did());
-        Replica {
-            space,
+        let mut replica = Replica {
             device,
             holdings,
             sync,
             randomness,
             line_unknown,
-        }
+        };
+        replica.learn_keys();
+        replica
     }
 
     /// The space.
     pub fn space(&self) -> &Space {
-        &self.space
+        self.sync.gatekeeper().space()
     }
 
-    /// Writes under this space key from now on, and proves its read key (03 §9.3).
-    pub fn take_key(&mut self, key: SpaceKey) {
-        self.space.take_key(key);
+    /// Who may do what in it.
+    pub fn gatekeeper(&self) -> &Gatekeeper {
+        self.sync.gatekeeper()
     }
 
     /// The device.
@@ -236,16 +253,15 @@ impl Replica {
     /// on disk; it goes to peers by [`push`](Replica::push), or with the next sync.
     ///
     /// # Errors
-    /// [`WriteError`]: nothing was written.
+    /// [`WriteError`]: nothing was written, be it that the account may not.
     pub fn write(&mut self, write: Write, now: UnixTime) -> Result<Version, WriteError> {
-        let draft = self.draft(write, now)?;
-        let version = Version::shape(Value::from(draft.sign(self.device.key())))?;
+        let version = self.ask(write, now)?;
         self.adopt(version.clone())?;
         Ok(version)
     }
 
     /// What [`write`](Replica::write) would sign, to be changed and signed by whoever tests a
-    /// host. It uses up no place.
+    /// host. It uses up no place, and whether the account may write it is not asked.
     ///
     /// # Errors
     /// [`WriteError`].
@@ -265,11 +281,17 @@ impl Replica {
             .next_place(&self.device.did(), &write.collection);
         let retain =
             write.retain || self.retains(&write.collection, position.seq, write.body.is_none());
-        let mut draft = Draft::new(self.space.id(), &write.collection, &key, position, log, now);
+        let seen = match write.seen {
+            Some(seen) => Some(seen),
+            // The constitution is named where there is nothing else to name.
+            None => Some(self.heads(&write.collection)).filter(|heads| !heads.is_empty()),
+        };
+        let space = self.sync.gatekeeper().space();
+        let mut draft = Draft::new(space.id(), &write.collection, &key, position, log, now);
         match write.body {
             None => draft = draft.delete(),
             Some(body) => {
-                let links = if self.space.seals(&write.collection) {
+                let links = if space.seals(&write.collection) {
                     write.links
                 } else {
                     if !write.links.is_empty() {
@@ -278,9 +300,7 @@ impl Replica {
                     Vec::new()
                 };
                 let randomness = &mut *self.randomness;
-                let body = self
-                    .space
-                    .seal(&write.collection, &key, body, links, randomness)?;
+                let body = space.seal(&write.collection, &key, body, links, randomness)?;
                 draft = draft.body(body);
                 if !write.files.is_empty() {
                     draft = draft.set("files", write.files);
@@ -290,7 +310,7 @@ impl Replica {
         if retain {
             draft = draft.set("retain", true);
         }
-        if let Some(seen) = write.seen {
+        if let Some(seen) = seen {
             let seen: Vec<Value> = seen.iter().map(|id| id.to_string().into()).collect();
             // An empty list is left out (02 §3.1).
             draft = match seen.is_empty() {
@@ -309,8 +329,16 @@ impl Replica {
     /// # Errors
     /// [`JournalError`].
     pub fn adopt(&mut self, version: Version) -> Result<(), JournalError> {
+        // Whoever tests a host may have it hold what was never signed.
+        let is_change = is_access_collection(&version.collection().into());
+        let change = is_change.then(|| self.gatekeeper().check(version.object().clone()));
         self.holdings.stage_own(version);
-        self.holdings.commit()
+        self.holdings.commit()?;
+        if let Some(Ok(change)) = change {
+            self.gatekeeper().took_in(&change);
+            self.learn_keys();
+        }
+        Ok(())
     }
 
     /// What sends a version this device wrote to its peers.
@@ -357,6 +385,10 @@ impl Replica {
         self.line_unknown |= effects
             .iter()
             .any(|effect| matches!(effect, Effect::Event(Event::OwnLineUnknown { .. })));
+        let took_in = |effect: &Effect| matches!(effect, Effect::Event(Event::TookIn { .. }));
+        if effects.iter().any(took_in) {
+            self.learn_keys();
+        }
         Ok(effects)
     }
 
@@ -394,28 +426,7 @@ impl Replica {
     pub fn use_device(&mut self, device: Device) {
         self.line_unknown = self.holdings.has_foreign_version_by(&device.did());
         self.device = device;
-        let holds = self.sync.holds().clone();
-        let files = std::mem::take(self.sync.files_mut());
-        self.sync = Sync::new(self.device.did(), self.space.id(), holds);
-        *self.sync.files_mut() = files;
-    }
-
-    /// The current records, those of one collection or all, by record key. Deleted ones are left
-    /// out.
-    pub fn records(&self, collection: Option<&str>) -> Vec<Record> {
-        self.holdings
-            .current_versions()
-            .filter(|version| !version.deleted())
-            .filter(|version| collection.is_none_or(|name| name == version.collection()))
-            .map(|version| Record {
-                id: version.id(),
-                key: version.key().to_owned(),
-                collection: version.collection().to_owned(),
-                seq: version.seq(),
-                created_at: version.created_at().clone(),
-                body: self.space.open(version),
-            })
-            .collect()
+        self.sync.go_on_as(self.device.did());
     }
 
     /// Whether a writer keeps a version whole (02 §4.5). The definition it goes by is the current
@@ -429,7 +440,7 @@ impl Replica {
         }
         let definition = self.holdings.current(&format!("collection:{collection}"));
         let Some(Opened::Body(Value::Object(definition))) =
-            definition.map(|definition| self.space.open(definition))
+            definition.map(|definition| self.space().open(definition))
         else {
             return false;
         };
@@ -446,7 +457,7 @@ impl Replica {
 impl std::fmt::Debug for Replica {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.debug_struct("Replica")
-            .field("space", &self.space.id())
+            .field("space", &self.space().id())
             .finish_non_exhaustive()
     }
 }
