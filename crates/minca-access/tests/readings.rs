@@ -103,6 +103,29 @@ fn a_stepping_down_disarmed_since_withdraws_no_record_within_what_cites_it() {
 }
 
 #[test]
+fn a_stepping_down_is_disarmed_by_a_revoke_that_came_before_it() {
+    let mut tale = Tale::new(&[ALICE]);
+    tale.tell_with(ALICE, 2, &[], revoke(ALICE, 1));
+    tale.tell_with(ALICE, 1, &[], step_down(ALICE));
+    let apart = tale.tell_with(ALICE, 2, &[], assign(DAN, "admin"));
+    assert_eq!(tale.told().status(apart), "applied");
+}
+
+#[test]
+fn a_revoke_a_writer_had_not_seen_disarms_nothing_as_it_saw_it() {
+    let mut tale = Tale::new(&[ALICE]);
+    let down = tale.tell_with(ALICE, 1, &[], step_down(ALICE));
+    let apart = tale.tell_with(ALICE, 2, &[], assign(DAN, "member"));
+    let revoked = tale.tell_with(ALICE, 2, &[], revoke(ALICE, 1));
+    let without = tale.record(DAN, 0, &[down, apart], None);
+    let with = tale.record(DAN, 0, &[down, apart, revoked], None);
+    let told = tale.told();
+    assert_eq!(told.status(apart), "applied");
+    assert_eq!(told.verdict(without), "refused at 3");
+    assert_eq!(told.verdict(with), "stands at 6");
+}
+
+#[test]
 fn closing_an_invite_that_is_closed_still_strikes_joins() {
     let mut tale = Tale::new(&[ALICE]);
     let opened = tale.tell(ALICE, &[], open_invite("member", true));

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use minca_access::{Cutoff, Grant, Keeper, Kind, RoleDefinition};
+use minca_access::{Cutoff, Event, Grant, Keeper, Kind, RoleDefinition};
 use minca_record::content_id::ContentId;
 use minca_record::did::Did;
 use minca_record::json::{Text, Value};
@@ -63,17 +63,9 @@ impl Writing {
                     via_invite: Some(via),
                 }
             }
-            "revoke" => {
-                let of = if dice.chance(90) {
-                    *root
-                } else {
-                    *dice.pick(accounts()).unwrap()
-                };
-                let key = *dice.pick(&keys_of(&of)).unwrap();
-                Kind::Revoke {
-                    target: account(key),
-                }
-            }
+            "revoke" => Kind::Revoke {
+                target: account(self.revoked(root, dice)),
+            },
             "definition" => Kind::Definition {
                 name: COLLECTIONS[dice.roll(COLLECTIONS.len()).saturating_sub(1)].into(),
                 deleted: dice.chance(20),
@@ -119,6 +111,20 @@ impl Writing {
                 assigned: true,
                 via_invite: None,
             },
+        }
+    }
+
+    /// A key to revoke: mostly an own one, and if the account stepped down preferably
+    /// the key that did it.
+    fn revoked(&self, root: &Did, dice: &mut Dice) -> Did {
+        let anyone = *dice.pick(accounts()).unwrap();
+        let stepped_down =
+            |event: &&Event| event.root == *root && matches!(event.kind, Kind::StepDown { .. });
+        let stepped_down = self.events().iter().find(stepped_down);
+        match (dice.roll(100), stepped_down) {
+            (0..10, _) => *dice.pick(&keys_of(&anyone)).unwrap(),
+            (10..60, Some(event)) => event.author,
+            _ => *dice.pick(&keys_of(root)).unwrap(),
         }
     }
 

@@ -18,19 +18,19 @@ use crate::model::{Model, Set, account};
 
 /// Kinds of change and how often of a hundred each is tried first.
 const KINDS: [(&str, u8); 14] = [
-    ("assign", 26),
+    ("assign", 23),
     ("unassign", 8),
     ("remove", 7),
     ("role", 15),
     ("open", 5),
     ("close", 4),
     ("join", 7),
-    ("revoke", 3),
+    ("revoke", 5),
     ("definition", 11),
     ("key", 4),
     ("settings", 3),
     ("fork", 2),
-    ("stepdown", 2),
+    ("stepdown", 3),
     ("succeed", 3),
 ];
 
