@@ -8,6 +8,8 @@ pub mod config;
 pub mod host;
 pub mod host_key;
 pub mod metrics_server;
+pub mod pretty_json;
 mod private_file;
+pub mod replay;
 pub mod space_file;
 pub mod telemetry;

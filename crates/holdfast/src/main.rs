@@ -11,7 +11,7 @@ use clap::{ArgMatches, Args, CommandFactory, FromArgMatches, Parser, Subcommand}
 use holdfast::admin::CarriedView;
 use holdfast::config::{ConfigArgs, Environment, Loaded};
 use holdfast::host::{Host, LinkKind};
-use holdfast::{carry, host_key, telemetry};
+use holdfast::{carry, host_key, replay, telemetry};
 use tokio::signal::unix::{SignalKind, signal};
 
 /// A hosting server for Minca: a blind keeper that is always online.
@@ -34,6 +34,8 @@ enum Command {
     Key(ConfigArgs),
     /// Play a member's device: found a space, write, sync with a host
     Member(member::commands::MemberArgs),
+    /// Replay an access history written down as a case, and print what it comes to
+    Replay(replay::ReplayArgs),
     /// See it work: two devices meet through a host
     Try(try_out::TryArgs),
 }
@@ -128,6 +130,10 @@ fn run(matches: &ArgMatches) -> Result<ExitCode> {
         }
         Command::Member(args) => {
             runtime.block_on(member::commands::run(args, &mut std::io::stdout()))?;
+            Ok(ExitCode::SUCCESS)
+        }
+        Command::Replay(args) => {
+            say(&replay::run(&args)?)?;
             Ok(ExitCode::SUCCESS)
         }
         Command::Try(args) => runtime.block_on(try_out::run(args, &load(innermost)?)),

@@ -4,11 +4,13 @@
 //! The format is `minca-access-case/1`, described in `tests/vectors/access/README.md`.
 //! A case holds events as the replay takes them, so nothing in it is signed.
 
+mod differences;
 mod error;
 mod event;
 mod member;
 mod outcome;
 
+pub use differences::{Difference, differences};
 pub use error::{Came, CaseError};
 
 use minca_record::constitution::Constitution;
