@@ -259,6 +259,17 @@ fn who_names_a_successor_twice_is_listed_once() {
 }
 
 #[test]
+fn a_record_that_rests_on_a_change_struck_since_is_withdrawn() {
+    let mut tale = Tale::new(&[ALICE]);
+    let bob = tale.tell(ALICE, &[], assign(BOB, "admin"));
+    let carol = tale.tell(BOB, &[bob], assign(CAROL, "member"));
+    let record = tale.record(CAROL, 0, &[carol], None);
+    assert_eq!(tale.told().verdict(record), "stands at 6");
+    tale.tell(ALICE, &[bob], remove(BOB));
+    assert_eq!(tale.told().verdict(record), "withdrawn at 5");
+}
+
+#[test]
 fn a_record_of_a_revoked_key_that_was_never_allowed_is_withdrawn_and_does_not_stand() {
     let mut tale = Tale::new(&[ALICE]);
     let bob = tale.tell(ALICE, &[], assign(BOB, "member"));

@@ -32,7 +32,7 @@ fn config(cases: u32) -> ProptestConfig {
     let default = ProptestConfig::default();
     ProptestConfig {
         cases: (cases * default.cases / USUAL).max(1),
-        max_shrink_iters: 4_096,
+        max_shrink_iters: 1_024,
         ..default
     }
 }
@@ -271,7 +271,7 @@ proptest! {
 
     #[test]
     fn a_history_that_grows_comes_to_what_the_model_comes_to_at_every_step(
-        random in histories_of(8..=30, 3),
+        random in histories_of(8..=30, 10),
     ) {
         let mut history = History::new(&random.constitution);
         for (place, event) in random.events.iter().enumerate() {

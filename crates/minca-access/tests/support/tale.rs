@@ -12,6 +12,7 @@ use std::collections::BTreeMap;
 use std::sync::LazyLock;
 
 use minca_access::case::{Case, Probe};
+use minca_access::history::History;
 use minca_access::{Cutoff, Event, Grant, Kind, RoleDefinition, keys};
 use minca_record::constitution::Constitution;
 use minca_record::content_id::ContentId;
@@ -191,6 +192,8 @@ fn constitution(founders: &[Person]) -> Constitution {
 pub struct Tale {
     case: Case,
     ids: Vec<ContentId>,
+    /// A replay that every event is added to when it is told.
+    grown: History,
     /// What the next event covers.
     cutoff: BTreeMap<Text, BTreeMap<Text, u64>>,
 }
@@ -199,9 +202,11 @@ impl Tale {
     pub fn new(founders: &[Person]) -> Tale {
         let mut ids: Vec<_> = (0u8..32).map(|it| ContentId::of(&[it])).collect();
         ids.sort();
+        let constitution = constitution(founders);
         Tale {
+            grown: History::new(&constitution),
             case: Case {
-                constitution: constitution(founders),
+                constitution,
                 events: Vec::new(),
                 probes: Vec::new(),
                 expect: None,
@@ -281,7 +286,8 @@ impl Tale {
         id
     }
 
-    /// What comes of it, by the replay and by the model alike.
+    /// What comes of it: by a replay of it all, by one that has grown with it, and by
+    /// the model alike.
     pub fn told(&mut self) -> Told {
         let named: Vec<Text> = (0..PEOPLE).map(text).collect();
         let invites = Vec::new();
@@ -291,6 +297,10 @@ impl Tale {
             ("knownInvites", Object::new()),
         ]));
         let came = self.case.outcome();
+        for event in &self.case.events {
+            self.grown.add(event.clone());
+        }
+        assert_eq!(self.case.outcome_in(&mut self.grown), came);
         let model = Model::of(&self.case.constitution, &self.case.events);
         let modelled = model.dump(&self.case.probes, &Asked { named, invites });
         assert_eq!(differences(&modelled, &came), Vec::<String>::new());

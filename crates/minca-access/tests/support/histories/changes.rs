@@ -27,7 +27,15 @@ impl Writing {
             Some(role) if dice.chance(95) => role.clone(),
             _ => (*dice.pick(&ROLES).unwrap()).into(),
         };
-        let invite = |dice: &mut Dice| *dice.pick(invite_keys()).unwrap();
+        let known: Vec<Did> = invite_keys()
+            .iter()
+            .filter(|it| view.invites.contains_key(&account(**it)))
+            .copied()
+            .collect();
+        let invite = |dice: &mut Dice| match dice.pick(&known) {
+            Some(invite) if dice.chance(75) => *invite,
+            _ => *dice.pick(invite_keys()).unwrap(),
+        };
         match name {
             "unassign" => {
                 let did = if dice.chance(12) { own } else { member(dice) };

@@ -22,13 +22,13 @@ pub fn probe(writing: &Writing, seed: u64) -> Probe {
     let mut seen = writing.some_seen(&author, &mut dice);
     // Mostly someone who could write, and now and then by one change.
     match dice.roll(100) {
-        0..30 => {
+        0..40 => {
             if let Some((did, by)) = writing.some_assignment(&mut dice) {
                 root = did;
                 seen.push(by);
             }
         }
-        30..92 => {
+        40..92 => {
             root = writing
                 .some_writer(&seen, collection, &mut dice)
                 .unwrap_or(root)

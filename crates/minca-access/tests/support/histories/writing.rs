@@ -18,15 +18,15 @@ use crate::model::{Model, Set, account};
 
 /// Kinds of change and how often of a hundred each is tried first.
 const KINDS: [(&str, u8); 14] = [
-    ("assign", 23),
+    ("assign", 20),
     ("unassign", 8),
     ("remove", 7),
     ("role", 15),
-    ("open", 5),
-    ("close", 4),
-    ("join", 7),
+    ("open", 6),
+    ("close", 5),
+    ("join", 10),
     ("revoke", 5),
-    ("definition", 11),
+    ("definition", 9),
     ("key", 4),
     ("settings", 3),
     ("fork", 2),
