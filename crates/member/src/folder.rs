@@ -3,7 +3,8 @@
 //! ```text
 //! account.json               the account's seed and the device's key
 //! lock                       held by the one process that has the folder open
-//! spaces/<space id>/card.json      the space, its key, and the nodes it is synced with
+//! spaces/<space id>/card.json      the space, its keys, the nodes it is synced with, and what it
+//!                                  was invited with
 //! spaces/<space id>/versions.jsonl what is held of it
 //! ```
 //!
@@ -22,6 +23,7 @@ use minca_record::signing::SigningKey;
 use minca_record::url::NodeUrl;
 use thiserror::Error;
 
+use crate::entry::SpaceEntry;
 use crate::holdings::{Holdings, JournalError};
 use crate::identity::{Account, Device};
 use crate::randomness::{Randomness, RandomnessError, SystemRandomness};
@@ -86,15 +88,6 @@ pub struct MemberFolder {
     account: Account,
     device_key: SigningKey,
     _lock: File,
-}
-
-/// A space in a folder.
-#[derive(Clone, Debug)]
-pub struct SpaceEntry {
-    /// The space, with its key.
-    pub space: Space,
-    /// The nodes it is synced with, as given.
-    pub nodes: Vec<String>,
 }
 
 impl MemberFolder {
@@ -176,15 +169,21 @@ impl MemberFolder {
     /// # Errors
     /// [`FolderError`].
     pub fn add_space(&self, space: &Space, nodes: Vec<String>) -> Result<(), FolderError> {
-        let folder = self.space_folder(space.id());
+        self.add_entry(&SpaceEntry::new(space.clone(), nodes))
+    }
+
+    /// As [`add_space`](Self::add_space), with all that is kept with the space.
+    ///
+    /// # Errors
+    /// [`FolderError`].
+    pub fn add_entry(&self, entry: &SpaceEntry) -> Result<(), FolderError> {
+        let id = entry.space.id();
+        let folder = self.space_folder(id);
         if fs::exists(folder.join(CARD)).map_err(|error| at(&folder, error))? {
-            return Err(FolderError::SpaceExists(space.id()));
+            return Err(FolderError::SpaceExists(id));
         }
         fs::create_dir_all(&folder).map_err(|error| at(&folder, error))?;
-        self.save_space(&SpaceEntry {
-            space: space.clone(),
-            nodes,
-        })
+        self.save_space(entry)
     }
 
     /// Writes a space's card anew.
@@ -192,14 +191,8 @@ impl MemberFolder {
     /// # Errors
     /// [`FolderError`].
     pub fn save_space(&self, entry: &SpaceEntry) -> Result<(), FolderError> {
-        let mut card = entry.space.card();
-        let nodes: Vec<Value> = entry
-            .nodes
-            .iter()
-            .map(|node| node.as_str().into())
-            .collect();
-        card.insert("nodes", nodes);
-        write_secret(&self.space_folder(entry.space.id()).join(CARD), &card)
+        let card = self.space_folder(entry.space.id()).join(CARD);
+        write_secret(&card, &entry.to_card())
     }
 
     /// The spaces in it, by id.
@@ -233,10 +226,7 @@ impl MemberFolder {
             return Err(FolderError::NoSpace(id));
         }
         let card = read_object(&file, "a space card as JSON")?;
-        Ok(SpaceEntry {
-            space: Space::from_card(&card)?,
-            nodes: nodes_of(&card),
-        })
+        Ok(SpaceEntry::from_card(&card)?)
     }
 
     /// Opens what is held of a space.
@@ -266,19 +256,6 @@ impl MemberFolder {
         ]);
         write_secret(&self.path.join(ACCOUNT), &account)
     }
-}
-
-/// The nodes a space card names; those that are no text are left out.
-pub fn nodes_of(card: &Object) -> Vec<String> {
-    let nodes = card
-        .get("nodes")
-        .and_then(Value::as_array)
-        .unwrap_or_default();
-    nodes
-        .iter()
-        .filter_map(Value::as_str)
-        .map(str::to_owned)
-        .collect()
 }
 
 /// A node URL as it is kept: pinned to the node that was met there, where it wasn't pinned before.

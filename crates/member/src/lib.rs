@@ -5,6 +5,7 @@ pub mod client;
 pub mod clock;
 pub mod commands;
 pub mod cutoff;
+pub mod entry;
 pub mod files;
 pub mod folder;
 pub mod forks;

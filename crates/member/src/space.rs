@@ -103,6 +103,12 @@ impl Space {
         now: UnixTime,
         randomness: &mut dyn Randomness,
     ) -> Result<Space, SpaceError> {
+        let members = Space::founding_members(name, founder);
+        Space::found_with(members, visibility, now, randomness)
+    }
+
+    /// What [`found`](Space::found) founds a space with, for [`found_with`](Space::found_with).
+    pub fn founding_members(name: &str, founder: &str) -> Object {
         let grant = |command: &str| {
             let grant = [
                 ("cmd", Value::from(command)),
@@ -117,14 +123,13 @@ impl Space {
             ("grants", Value::from(grants)),
         ]);
         let founders = vec![Value::from(founder)];
-        let constitution = Object::from([
+        Object::from([
             ("minca", Value::from("constitution/1")),
             ("resolver", Value::from("strong-remove/1")),
             ("name", Value::from(name)),
             ("top", Value::from(Object::from([("founders", founders)]))),
             ("roles", Value::from(vec![Value::from(editor)])),
-        ]);
-        Space::found_with(constitution, visibility, now, randomness)
+        ])
     }
 
     /// Founds a space with these members of its constitution, and the ones every space has anew:

@@ -7,11 +7,12 @@ use clap::Args;
 use minca_record::base64url;
 use minca_record::json::{Object, Value};
 
-use super::{name, print_json, visibility};
-use crate::folder::{FolderError, MemberFolder, SpaceEntry, nodes_of, read_object};
+use super::{invites, name, print_json, visibility};
+use crate::entry::SpaceEntry;
+use crate::folder::{FolderError, MemberFolder, read_object};
 use crate::identity::Account;
 use crate::randomness::SystemRandomness;
-use crate::space::{Space, SpaceError};
+use crate::space::SpaceError;
 
 /// `holdfast member init`
 #[derive(Clone, Debug, Args)]
@@ -24,9 +25,10 @@ pub struct InitArgs {
 /// `holdfast member join`
 #[derive(Clone, Debug, Args)]
 pub struct JoinArgs {
-    /// The card another device wrote with `holdfast member card`.
+    /// The file with the card another device wrote with `holdfast member card`, or with an invite;
+    /// or the invite itself, by itself or in a link.
     pub card: PathBuf,
-    /// A host to sync the space with, besides those on the card.
+    /// A host to sync the space with, besides those on the card or in the invite.
     #[arg(long)]
     pub node: Vec<String>,
     /// Tell it as JSON.
@@ -50,8 +52,11 @@ pub(super) fn join(
     args: &JoinArgs,
     out: &mut (dyn Write + Send),
 ) -> anyhow::Result<()> {
+    if let Some(invite) = invites::invite_given(&args.card)? {
+        return join_by_invite(path, &invite, args, out);
+    }
     let card = read_object(&args.card, "a space card as JSON")?;
-    let space = Space::from_card(&card)?;
+    let mut entry = SpaceEntry::from_card(&card)?;
     let account = match card.get("account") {
         None => None,
         Some(seed) => {
@@ -61,39 +66,11 @@ pub(super) fn join(
             Some(Account::from_seed(seed.ok_or(SpaceError::Card)?))
         }
     };
-    let folder = match MemberFolder::open(path) {
-        Err(FolderError::NoAccount(_)) => {
-            let mut randomness = SystemRandomness;
-            let account = match account {
-                Some(account) => account,
-                None => Account::new(&mut randomness)?,
-            };
-            MemberFolder::init(path, account, &mut randomness)?
-        }
-        folder => {
-            let folder = folder?;
-            let is_other = account.is_some_and(|other| other.did() != folder.account().did());
-            if is_other {
-                anyhow::bail!(
-                    "the card is another account's, and {} has one: join from another --folder",
-                    path.display()
-                );
-            }
-            folder
-        }
-    };
-    let mut nodes = nodes_of(&card);
-    nodes.extend(
-        args.node
-            .iter()
-            .filter(|node| !nodes_of(&card).contains(node))
-            .cloned(),
-    );
-    for node in &nodes {
-        super::syncing::node_url(node)?;
+    let folder = folder_of(path, account)?;
+    take_nodes(&mut entry, args)?;
+    if take_in(&folder, &mut entry)? {
+        return tell_known(&entry, args.json, out);
     }
-    folder.add_space(&space, nodes.clone())?;
-    let entry = SpaceEntry { space, nodes };
     if args.json {
         let joined = Object::from([
             ("space", Value::from(entry.space.id().to_string())),
@@ -114,6 +91,104 @@ pub(super) fn join(
         false => writeln!(out, "Next: `holdfast member sync`")?,
     }
     Ok(())
+}
+
+fn join_by_invite(
+    path: &Path,
+    invite: &str,
+    args: &JoinArgs,
+    out: &mut (dyn Write + Send),
+) -> anyhow::Result<()> {
+    let mut entry = invites::entry_of(invite)?;
+    take_nodes(&mut entry, args)?;
+    let folder = folder_of(path, None)?;
+    if take_in(&folder, &mut entry)? {
+        return tell_known(&entry, args.json, out);
+    }
+    invites::tell_invited(&folder, &entry, args.json, out)
+}
+
+/// Takes a space in, or what is new of one that is in the folder: keys, hosts and the secret of an
+/// invite. True in the second case: a member that was away while the key changed gets back in by
+/// another's invite or card.
+fn take_in(folder: &MemberFolder, entry: &mut SpaceEntry) -> anyhow::Result<bool> {
+    let known = match folder.space(entry.space.id()) {
+        Err(FolderError::NoSpace(_)) => {
+            folder.add_entry(entry)?;
+            return Ok(false);
+        }
+        known => known?,
+    };
+    let given = std::mem::replace(entry, known);
+    for key in given.space.space_keys() {
+        entry.space.hold_key(key.clone());
+    }
+    let new = given.nodes.into_iter();
+    entry.nodes.extend(
+        new.filter(|node| !entry.nodes.contains(node))
+            .collect::<Vec<_>>(),
+    );
+    let new = given.invited_nodes.into_iter();
+    let new = new.filter(|node| !entry.invited_nodes.contains(node));
+    entry.invited_nodes.extend(new.collect::<Vec<_>>());
+    entry.invite_secret = given.invite_secret.or(entry.invite_secret);
+    folder.save_space(entry)?;
+    Ok(true)
+}
+
+fn tell_known(entry: &SpaceEntry, json: bool, out: &mut (dyn Write + Send)) -> anyhow::Result<()> {
+    let keys = entry.space.space_keys().count();
+    if json {
+        let known = Object::from([
+            ("space", Value::from(entry.space.id().to_string())),
+            ("keys", Value::from(keys as u64)),
+        ]);
+        return print_json(out, &known);
+    }
+    writeln!(
+        out,
+        "This member has {:?} already; what was new of its keys and hosts is kept (keys now: {keys}).",
+        name(entry)
+    )?;
+    Ok(writeln!(out, "Next: `holdfast member sync`")?)
+}
+
+/// Adds the hosts that were given, once all are node URLs.
+fn take_nodes(entry: &mut SpaceEntry, args: &JoinArgs) -> anyhow::Result<()> {
+    for node in &args.node {
+        if !entry.nodes.contains(node) {
+            entry.nodes.push(node.clone());
+        }
+    }
+    for node in &entry.nodes {
+        super::syncing::node_url(node)?;
+    }
+    Ok(())
+}
+
+/// The folder at `path`; one for `account`, or a new account, where nobody lives there.
+fn folder_of(path: &Path, account: Option<Account>) -> anyhow::Result<MemberFolder> {
+    match MemberFolder::open(path) {
+        Err(FolderError::NoAccount(_)) => {
+            let mut randomness = SystemRandomness;
+            let account = match account {
+                Some(account) => account,
+                None => Account::new(&mut randomness)?,
+            };
+            Ok(MemberFolder::init(path, account, &mut randomness)?)
+        }
+        folder => {
+            let folder = folder?;
+            let is_other = account.is_some_and(|other| other.did() != folder.account().did());
+            if is_other {
+                anyhow::bail!(
+                    "the card is another account's, and {} has one: join from another --folder",
+                    path.display()
+                );
+            }
+            Ok(folder)
+        }
+    }
 }
 
 fn tell(

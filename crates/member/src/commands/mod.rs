@@ -1,9 +1,17 @@
 //! `holdfast member …`: a device on the command line.
 
+mod access;
 mod account;
+mod changing;
+mod invites;
+mod keys;
+mod membership;
+mod network;
 mod records;
+mod roles;
 mod spaces;
 mod syncing;
+mod upkeep;
 
 use std::io::Write;
 use std::path::PathBuf;
@@ -12,10 +20,19 @@ use anyhow::bail;
 use clap::{Args, Subcommand};
 use minca_record::json::Object;
 
-use crate::folder::{FolderError, MemberFolder, SpaceEntry};
+use crate::entry::SpaceEntry;
+use crate::folder::{FolderError, MemberFolder};
+use crate::replica::{Record, Replica};
+use changing::space_id;
 
+pub use access::AccessArgs;
 pub use account::{InitArgs, JoinArgs};
+pub use invites::{CloseArgs, InviteCommand, OpenArgs, ViewArgs};
+pub use keys::{KeyCommand, RevokeArgs};
+pub use membership::{ChangeArgs, RemoveArgs, SucceedArgs};
+pub use network::{KeepersArgs, RelaysArgs};
 pub use records::{DeleteArgs, EditArgs, ListArgs, WriteArgs};
+pub use roles::{AssignArgs, DefineArgs, LeaveRoleArgs, RoleCommand, UnassignArgs};
 pub use spaces::{CardArgs, FoundArgs, SpaceArgs, SpacesArgs};
 pub use syncing::SyncArgs;
 
@@ -58,8 +75,33 @@ pub enum MemberCommand {
     Sync(SyncArgs),
     /// Write a space card, with which another device joins.
     Card(CardArgs),
-    /// Join a space by its card.
+    /// Join a space by its card, or by an invite.
     Join(JoinArgs),
+    /// Show who may do what in a space.
+    Access(AccessArgs),
+    /// Define roles, and say who has them.
+    #[command(subcommand)]
+    Role(RoleCommand),
+    /// Invite to a space.
+    #[command(subcommand)]
+    Invite(InviteCommand),
+    /// Remove an account from a space.
+    Remove(RemoveArgs),
+    /// Leave a space.
+    Leave(ChangeArgs),
+    /// Step down as a founder of a space.
+    StepDown(ChangeArgs),
+    /// Change a space's key, or revoke a key of this account.
+    #[command(subcommand)]
+    Key(KeyCommand),
+    /// Name the relays where a space's members meet.
+    Relays(RelaysArgs),
+    /// Name the nodes that keep a space whole.
+    Keepers(KeepersArgs),
+    /// Name a space that succeeds another.
+    Succeed(SucceedArgs),
+    /// Prove that keys forked their lines, where they did: what they signed there counts no more.
+    ProveForks(ChangeArgs),
 }
 
 /// Runs a command; what it tells goes to `out`.
@@ -80,6 +122,17 @@ pub async fn run(args: MemberArgs, out: &mut (dyn Write + Send)) -> anyhow::Resu
         MemberCommand::Delete(delete) => records::delete(&open(folder)?, &delete, out),
         MemberCommand::List(list) => records::list(&open(folder)?, &list, out),
         MemberCommand::Sync(sync) => syncing::sync(&mut open(folder)?, &sync, out).await,
+        MemberCommand::Access(access) => access::show(&open(folder)?, &access, out),
+        MemberCommand::Role(role) => roles::run(&open(folder)?, &role, out),
+        MemberCommand::Invite(invite) => invites::run(&open(folder)?, &invite, out),
+        MemberCommand::Remove(remove) => membership::remove(&open(folder)?, &remove, out),
+        MemberCommand::Leave(leave) => membership::leave(&open(folder)?, &leave, out),
+        MemberCommand::StepDown(args) => membership::step_down(&open(folder)?, &args, out),
+        MemberCommand::Key(key) => keys::run(&mut open(folder)?, &key, out),
+        MemberCommand::Relays(relays) => network::relays(&open(folder)?, &relays, out),
+        MemberCommand::Keepers(keepers) => network::keepers(&open(folder)?, &keepers, out),
+        MemberCommand::Succeed(succeed) => membership::succeed(&open(folder)?, &succeed, out),
+        MemberCommand::ProveForks(args) => membership::prove_forks(&open(folder)?, &args, out),
     }
 }
 
@@ -121,6 +174,13 @@ impl WhichSpace {
     }
 }
 
+/// The records of a space but for those in the space's own collections, `sys.*`.
+fn app_records(replica: &Replica) -> Vec<Record> {
+    let mut records = replica.records(None);
+    records.retain(|record| !record.collection.starts_with("sys."));
+    records
+}
+
 /// One line of JSON.
 fn print_json(out: &mut (dyn Write + Send), object: &Object) -> anyhow::Result<()> {
     out.write_all(&object.canonical())?;
@@ -129,9 +189,9 @@ fn print_json(out: &mut (dyn Write + Send), object: &Object) -> anyhow::Result<(
 }
 
 fn visibility(entry: &SpaceEntry) -> &'static str {
-    match entry.space.read_key() {
-        Some(_) => "private",
-        None => "public",
+    match entry.space.is_private() {
+        true => "private",
+        false => "public",
     }
 }
 

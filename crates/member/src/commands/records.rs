@@ -7,10 +7,11 @@ use clap::Args;
 use minca_record::json::{MESSAGE_DEPTH, Object, Value, read};
 use minca_record::version::Version;
 
-use super::{WhichSpace, plain, print_json};
+use super::changing::explained;
+use super::{WhichSpace, app_records, plain, print_json};
 use crate::clock::UnixTime;
 use crate::folder::MemberFolder;
-use crate::replica::{Record, Replica, WriteError};
+use crate::replica::{Record, Replica};
 use crate::space::Opened;
 
 /// `holdfast member write`
@@ -59,7 +60,7 @@ pub struct DeleteArgs {
 /// `holdfast member list`
 #[derive(Clone, Debug, Args)]
 pub struct ListArgs {
-    /// Only the records of this collection.
+    /// Only the records of this collection; without one, those of all but the space's own, `sys.*`.
     pub collection: Option<String>,
     /// Which space.
     #[command(flatten)]
@@ -109,7 +110,10 @@ pub(super) fn list(
     out: &mut (dyn Write + Send),
 ) -> anyhow::Result<()> {
     let replica = folder.replica(&args.which.find(folder)?)?;
-    let records = replica.records(args.collection.as_deref());
+    let records = match &args.collection {
+        Some(collection) => replica.records(Some(collection)),
+        None => app_records(&replica),
+    };
     if records.is_empty() && !args.json {
         writeln!(out, "There are no records here.")?;
     }
@@ -172,15 +176,6 @@ fn tell(
         "It is on this device. `holdfast member sync` brings it to the hosts."
     )?;
     Ok(())
-}
-
-fn explained(written: Result<Version, WriteError>) -> anyhow::Result<Version> {
-    match written {
-        Err(error @ WriteError::LineUnknown) => {
-            Err(error).context("`holdfast member sync` gives this device a fresh key")
-        }
-        other => Ok(other?),
-    }
 }
 
 /// A record's key by itself or by how it ends; deleted records too, which can be written anew.

@@ -8,9 +8,10 @@ use clap::Args;
 use minca_record::base64url;
 use minca_record::json::{Object, Value};
 
-use super::{WhichSpace, name, print_json, visibility};
+use super::{WhichSpace, app_records, name, print_json, visibility};
 use crate::clock::UnixTime;
-use crate::folder::{MemberFolder, SpaceEntry, write_secret};
+use crate::entry::SpaceEntry;
+use crate::folder::{MemberFolder, write_secret};
 use crate::randomness::SystemRandomness;
 use crate::space::{Space, Visibility};
 
@@ -25,6 +26,9 @@ pub struct FoundArgs {
     /// A host to sync it with.
     #[arg(long)]
     pub node: Vec<String>,
+    /// The id of a space it is to succeed. There, `holdfast member succeed` names it.
+    #[arg(long)]
+    pub succeeds: Option<String>,
     /// Print the space as a host is given it, and nothing else.
     #[arg(long)]
     pub json: bool,
@@ -74,21 +78,22 @@ pub(super) fn found(
         Visibility::Private
     };
     let founder = folder.account().did().to_string();
-    let space = Space::found(
-        &args.name,
-        visibility,
-        &founder,
-        UnixTime::now(),
-        &mut SystemRandomness,
-    )?;
+    let now = UnixTime::now();
+    let mut randomness = SystemRandomness;
+    let space = match &args.succeeds {
+        None => Space::found(&args.name, visibility, &founder, now, &mut randomness)?,
+        Some(before) => {
+            let before = super::space_id(before)?;
+            let mut members = Space::founding_members(&args.name, &founder);
+            members.insert("succeeds", before.to_string());
+            Space::found_with(members, visibility, now, &mut randomness)?
+        }
+    };
     folder.add_space(&space, args.node.clone())?;
     if args.json {
         return print_json(out, &space.constitution().as_handed_around());
     }
-    let entry = SpaceEntry {
-        space,
-        nodes: args.node.clone(),
-    };
+    let entry = SpaceEntry::new(space, args.node.clone());
     writeln!(
         out,
         "Founded {:?}, a {} space",
@@ -119,7 +124,7 @@ pub(super) fn list(
     }
     for entry in spaces {
         let replica = folder.replica(&entry)?;
-        let (held, records) = (replica.holdings().len(), replica.records(None).len());
+        let (held, records) = (replica.holdings().len(), app_records(&replica).len());
         if args.json {
             let nodes: Vec<Value> = entry
                 .nodes
@@ -168,13 +173,13 @@ pub(super) fn card(
     if std::fs::exists(&args.file)? {
         bail!("{} is there already", args.file.display());
     }
-    let mut card = entry.space.card();
-    let nodes: Vec<Value> = entry
-        .nodes
-        .iter()
-        .map(|node| node.as_str().into())
-        .collect();
-    card.insert("nodes", nodes);
+    // The keys it holds now: later ones came in boxes.
+    let space = folder.replica(&entry)?.space().clone();
+    let mut card = SpaceEntry {
+        space,
+        ..entry.clone()
+    }
+    .to_handed_on_card();
     if args.with_account {
         card.insert("account", base64url::encode(folder.account().seed()));
     }

@@ -5,13 +5,16 @@ use std::time::Duration;
 
 use anyhow::{Context, bail};
 use clap::Args;
-use minca_record::json::{Object, Value};
+use minca_record::json::{Object, Text, Value};
 use minca_record::url::NodeUrl;
 
-use super::{WhichSpace, print_json};
+use super::changing::tell_key_due;
+use super::upkeep::upkeep;
+use super::{WhichSpace, app_records, print_json};
 use crate::client::redial::{Ended, Redial, sends_less_after};
 use crate::client::{ConnectError, Connection, ConnectionError, Options};
-use crate::folder::{MemberFolder, SpaceEntry, pinned};
+use crate::entry::SpaceEntry;
+use crate::folder::{MemberFolder, pinned};
 use crate::randomness::{Randomness, SystemRandomness, random_bytes};
 use crate::replica::Replica;
 
@@ -60,54 +63,78 @@ pub(super) async fn sync(
         entry.nodes.retain(|known| !same_address(known));
         entry.nodes.push(node.clone());
     }
-    if entry.nodes.is_empty() {
+    let mut replica = folder.replica(&entry)?;
+    let mut nodes = entry.nodes.clone();
+    nodes.extend(invited_nodes(&entry, &replica));
+    if nodes.is_empty() {
         bail!("this space has no host yet: give one with --node");
     }
-    let mut replica = folder.replica(&entry)?;
     if replica.needs_fresh_key() {
         renew(folder, &mut replica, out)?;
     }
     let mut failed = 0;
-    for place in 0..entry.nodes.len() {
-        let synced = sync_with(folder, &mut entry, place, &mut replica, args, out).await;
+    for node in &nodes {
+        let synced = sync_with(folder, &mut entry, node, &mut replica, args, out).await;
         if let Err(error) = synced {
             failed += 1;
-            writeln!(
-                out,
-                "Not level with {}: {error:#}",
-                super::plain(&entry.nodes[place])
-            )?;
+            writeln!(out, "Not level with {}: {error:#}", super::plain(node))?;
         }
         if replica.needs_fresh_key() {
             renew(folder, &mut replica, out)?;
         }
     }
     if args.watch {
-        return watch(folder, &mut entry, &mut replica, out).await;
+        // The first may be pinned since.
+        let node = entry.nodes.first().cloned().unwrap_or(nodes.swap_remove(0));
+        return watch(folder, &mut entry, &node, &mut replica, out).await;
     }
     match failed {
         0 => Ok(()),
-        some => bail!(
-            "{some} of {} hosts couldn't be brought level",
-            entry.nodes.len()
-        ),
+        some => bail!("{some} of {} hosts couldn't be brought level", nodes.len()),
     }
+}
+
+/// The nodes an invite named that are to be dialled: once the space names keepers, only those that
+/// are one (03 §7.4).
+fn invited_nodes(entry: &SpaceEntry, replica: &Replica) -> Vec<String> {
+    let keepers = replica.gatekeeper().history().current().keepers;
+    let is_kept = |node: &&String| {
+        let pin = NodeUrl::parse(node).ok().and_then(|url| url.pin());
+        let pin = pin.map(|pin| Text::from(pin.to_string()));
+        keepers.is_empty()
+            || keepers
+                .iter()
+                .any(|keeper| Some(&keeper.did) == pin.as_ref())
+    };
+    let invited = entry.invited_nodes.iter().filter(is_kept);
+    let is_new = |node: &&String| !entry.nodes.contains(node);
+    invited.filter(is_new).cloned().collect()
 }
 
 async fn sync_with(
     folder: &MemberFolder,
     entry: &mut SpaceEntry,
-    place: usize,
+    node: &str,
     replica: &mut Replica,
     args: &SyncArgs,
     out: &mut (dyn Write + Send),
 ) -> anyhow::Result<()> {
     let before = replica.holdings().len();
-    let mut connection = connect(folder, entry, place, replica).await?;
+    let mut connection = connect(folder, entry, node, replica).await?;
     let node = connection.node();
-    let level = connection
-        .sync_until_level(replica, Duration::from_secs(args.timeout))
-        .await;
+    let timeout = Duration::from_secs(args.timeout);
+    let mut level = connection.sync_until_level(replica, timeout).await;
+    let mut told = Vec::new();
+    if level.is_ok() {
+        let done = upkeep(folder, entry, replica)?;
+        told = done.told;
+        for version in &done.written {
+            connection.push(replica, version).await?;
+        }
+        if !done.written.is_empty() {
+            level = connection.sync_until_level(replica, timeout).await;
+        }
+    }
     let refused = replica.sync().unacknowledged(&node).len();
     connection.close(replica).await;
     level.with_context(|| match refused {
@@ -134,20 +161,25 @@ async fn sync_with(
             "  waiting  {unconfirmed} (of this device, and confirmed by no host)"
         )?;
     }
-    Ok(())
+    for told in told {
+        writeln!(out, "{}", super::plain(&told))?;
+    }
+    tell_key_due(replica, out)
 }
 
 /// Connects to a node, and keeps the DID it is met under where none was known.
 async fn connect(
     folder: &MemberFolder,
     entry: &mut SpaceEntry,
-    place: usize,
+    node: &str,
     replica: &mut Replica,
 ) -> anyhow::Result<Connection> {
-    let url = node_url(&entry.nodes[place])?;
+    let url = node_url(node)?;
     let connection = Connection::open(&url, replica, Options::default()).await?;
     if url.pin().is_none() {
-        entry.nodes[place] = pinned(&url, connection.node());
+        for known in entry.nodes.iter_mut().filter(|known| *known == node) {
+            *known = pinned(&url, connection.node());
+        }
     }
     folder.save_space(entry)?;
     Ok(connection)
@@ -157,12 +189,13 @@ async fn connect(
 async fn watch(
     folder: &mut MemberFolder,
     entry: &mut SpaceEntry,
+    node: &str,
     replica: &mut Replica,
     out: &mut (dyn Write + Send),
 ) -> anyhow::Result<()> {
     let mut redial = Redial::new();
     loop {
-        let url = node_url(&entry.nodes[0])?;
+        let url = node_url(node)?;
         let ended = match Connection::open(&url, replica, Options::default()).await {
             Err(ConnectError::Randomness(error)) => return Err(error.into()),
             Err(ConnectError::Dial(error)) => {
@@ -172,7 +205,7 @@ async fn watch(
             Ok(connection) => {
                 redial.welcomed();
                 writeln!(out, "Connected. Waiting for changes; stop with Ctrl-C.")?;
-                watch_one(connection, replica, out).await?
+                watch_one(connection, folder, entry, replica, out).await?
             }
         };
         if replica.needs_fresh_key() {
@@ -189,6 +222,8 @@ async fn watch(
 
 async fn watch_one(
     mut connection: Connection,
+    folder: &MemberFolder,
+    entry: &mut SpaceEntry,
     replica: &mut Replica,
     out: &mut (dyn Write + Send),
 ) -> anyhow::Result<Ended> {
@@ -198,9 +233,19 @@ async fn watch_one(
         match connection.drive(replica, HELLO_INTERVAL, changed).await {
             Ok(()) => {
                 let now = replica.holdings().len();
-                let records = replica.records(None).len();
+                let records = app_records(replica).len();
                 writeln!(out, "New here: {} (records now: {records})", now - known)?;
-                known = now;
+                let done = upkeep(folder, entry, replica)?;
+                for told in done.told {
+                    writeln!(out, "{}", super::plain(&told))?;
+                }
+                for version in &done.written {
+                    if let Err(error) = connection.push(replica, version).await {
+                        writeln!(out, "Lost: {error}")?;
+                        return Ok(error.ended());
+                    }
+                }
+                known = replica.holdings().len();
             }
             Err(ConnectionError::TimedOut { .. }) => connection.say_hello(replica),
             Err(error @ ConnectionError::Journal(_)) => return Err(error.into()),

@@ -192,6 +192,28 @@ impl Replica {
         Ok(written)
     }
 
+    /// Everyone who reads: the members (03 §4.1).
+    pub fn readers(&self) -> BTreeSet<Did> {
+        readers(&self.gatekeeper().history().current())
+    }
+
+    /// The readers no box of the current key is for.
+    pub fn readers_without_box(&self) -> BTreeSet<Did> {
+        let mut readers = self.readers();
+        let Some(key) = self.space().current_key() else {
+            return readers;
+        };
+        let (space, key_id) = (self.space().id(), key.key_id());
+        for sealed in self.standing_in(BOXES) {
+            let held = sealed.version.body();
+            let held = held.and_then(|body| KeyBox::read(space, body));
+            if let Some(held) = held.filter(|held| held.key_id == key_id) {
+                readers.retain(|reader| reader.to_string() != held.to);
+            }
+        }
+        readers
+    }
+
     fn write_box(
         &mut self,
         key: &SpaceKey,

@@ -1,56 +1,9 @@
 //! The commands, as a person runs them, against a small host of the tests' own.
 
-use std::path::Path;
-
+use crate::running::{error, lines, ok, text};
 use crate::support::{Host, Manner};
-use clap::Parser;
-use member::commands::{MemberArgs, run};
 use member::folder::MemberFolder;
-use minca_record::json::{MESSAGE_DEPTH, Object, Value, read};
-
-#[derive(Parser)]
-struct Cli {
-    #[command(flatten)]
-    member: MemberArgs,
-}
-
-async fn try_run(folder: &Path, arguments: &[&str]) -> anyhow::Result<String> {
-    let folder = folder.to_str().unwrap();
-    let line = ["member", "--folder", folder]
-        .into_iter()
-        .chain(arguments.iter().copied());
-    let mut out = Vec::new();
-    run(Cli::try_parse_from(line)?.member, &mut out).await?;
-    Ok(String::from_utf8(out)?)
-}
-
-async fn ok(folder: &Path, arguments: &[&str]) -> String {
-    let ran = try_run(folder, arguments).await;
-    ran.unwrap_or_else(|error| panic!("{arguments:?}: {error:#}"))
-}
-
-async fn error(folder: &Path, arguments: &[&str]) -> String {
-    let ran = try_run(folder, arguments).await;
-    format!(
-        "{:#}",
-        ran.err()
-            .unwrap_or_else(|| panic!("{arguments:?} went through"))
-    )
-}
-
-fn lines(json: &str) -> Vec<Object> {
-    let line = |line: &str| {
-        read(line.as_bytes(), MESSAGE_DEPTH)
-            .unwrap()
-            .into_object()
-            .unwrap()
-    };
-    json.lines().map(line).collect()
-}
-
-fn text<'a>(object: &'a Object, name: &str) -> &'a str {
-    object.get(name).and_then(Value::as_str).unwrap()
-}
+use minca_record::json::{Object, Value};
 
 #[tokio::test]
 async fn a_space_goes_from_one_folder_over_a_host_to_another() {

@@ -2,10 +2,12 @@
 
 #![allow(clippy::unwrap_used, reason = "a test that finds an error fails")]
 
+mod access_commands;
 mod changing_access;
 mod commands;
 mod over_a_socket;
 mod over_tls;
 mod people;
+mod running;
 mod support;
 mod trying_out;
