@@ -36,6 +36,7 @@
 mod admission;
 mod arena;
 mod bit_set;
+mod explain;
 mod judge;
 mod key_due;
 mod latest;
@@ -58,6 +59,7 @@ type Index = u32;
 type Key = u32;
 
 pub use admission::Admission;
+pub use explain::{Asked, HeldRole, JudgedIn, Place, Strike};
 pub use judge::{Body, Judgement, Record, RecordInvocation, Step, Verdict};
 pub use refusal::Refusal;
 pub use replay::History;

@@ -12,14 +12,14 @@ use super::work::Work;
 use crate::event::Kind;
 use crate::relays::check_relays;
 
-const ROLE_DEFINE: &str = "/role/define";
-const ROLE_ASSIGN: &str = "/role/assign";
-const ROLE_UNASSIGN: &str = "/role/unassign";
-const MEMBER_REMOVE: &str = "/member/remove";
-const KEY_CHANGE: &str = "/key/change";
-const SPACE_RELAYS: &str = "/space/relays";
-const SPACE_KEEPERS: &str = "/space/keepers";
-const SPACE_SUCCEED: &str = "/space/succeed";
+pub(super) const ROLE_DEFINE: &str = "/role/define";
+pub(super) const ROLE_ASSIGN: &str = "/role/assign";
+pub(super) const ROLE_UNASSIGN: &str = "/role/unassign";
+pub(super) const MEMBER_REMOVE: &str = "/member/remove";
+pub(super) const KEY_CHANGE: &str = "/key/change";
+pub(super) const SPACE_RELAYS: &str = "/space/relays";
+pub(super) const SPACE_KEEPERS: &str = "/space/keepers";
+pub(super) const SPACE_SUCCEED: &str = "/space/succeed";
 
 /// What of 03 §4.5 a change fails.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Error)]
@@ -199,7 +199,12 @@ fn check_member(view: View<'_>, account: Name, work: &mut Work) -> Result<(), Re
 }
 
 /// The arguments of assigning, unassigning and removing (03 §2.3).
-fn target_arguments(view: View<'_>, role: Option<Name>, is_self: bool, roles: &[Name]) -> Object {
+pub(super) fn target_arguments(
+    view: View<'_>,
+    role: Option<Name>,
+    is_self: bool,
+    roles: &[Name],
+) -> Object {
     let names = roles.iter();
     let names = names.map(|role| Value::from(view.text(*role).clone()));
     let mut arguments = Object::new();

@@ -59,12 +59,12 @@ impl History {
         })
     }
 
-    fn are_mutual(&self, one: Index, other: Index) -> bool {
+    pub(super) fn are_mutual(&self, one: Index, other: Index) -> bool {
         let mut mutual = self.whole.struck.mutual.iter();
         mutual.any(|component| component.contains(&one) && component.contains(&other))
     }
 
-    fn sorted_ids(&self, events: impl IntoIterator<Item = Index>) -> Vec<ContentId> {
+    pub(super) fn sorted_ids(&self, events: impl IntoIterator<Item = Index>) -> Vec<ContentId> {
         let mut ids: Vec<ContentId> = events.into_iter().map(|it| *self.arena.id(it)).collect();
         ids.sort_unstable();
         ids

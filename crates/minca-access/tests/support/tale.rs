@@ -48,7 +48,7 @@ fn did(person: Person, device: usize) -> Did {
     KEYS[device * PEOPLE + person]
 }
 
-fn text(person: Person) -> Text {
+pub fn text(person: Person) -> Text {
     did(person, 0).to_string().into()
 }
 
@@ -284,6 +284,15 @@ impl Tale {
             stub: false,
         });
         id
+    }
+
+    /// The history of what was told so far.
+    pub fn history(&self) -> History {
+        let mut history = History::new(&self.case.constitution);
+        for event in &self.case.events {
+            history.add(event.clone());
+        }
+        history
     }
 
     /// What comes of it: by a replay of it all, by one that has grown with it, and by
