@@ -5,7 +5,7 @@
 //! term has moved on refuses it with [`StoreError::Fenced`], so that a worker
 //! that only believes it still owns a shard can't write.
 //!
-//! [`SqliteStore`] keeps them in one file. What every kind of store does alike is
+//! [`SqliteStore`] keeps them in one file, which a [`SqliteReader`] reads beside it. What every kind of store does alike is
 //! in the conformance suite under `tests/`.
 
 mod folder;
@@ -22,7 +22,7 @@ use minca_sync::item::Item;
 use minca_sync::sum::Sum;
 
 pub use folder::{make_folder, sync_folder};
-pub use sqlite::{OpenError, SqliteStore};
+pub use sqlite::{OpenError, SqliteReader, SqliteStore};
 
 /// One of the parts that the spaces of a deployment are divided into. A space's
 /// shard is a hash of its id; how many there are is the store's (SQLite: 1).

@@ -107,3 +107,79 @@ async fn a_folder_that_can_not_be_made_says_why() {
     assert!(matches!(error, OpenError::Folder(_)));
     assert!(!error.to_string().contains("a file"), "{error}");
 }
+
+#[tokio::test]
+async fn a_reader_beside_a_running_host_reads_one_moment_and_is_in_nobodys_way() {
+    use conformance::model::{commit, keeping, stored, version};
+    use store::SqliteReader;
+
+    let Fresh { store, folder } = fresh().await;
+    let (held, lease) = conformance::carry(&*store, 1).await;
+    let (first, second) = (version(1), version(2));
+    let ids = [first.id, second.id];
+    commit(&*store, &lease, held, keeping(vec![first.clone()])).await;
+
+    let reader = SqliteReader::open(folder.path()).await.unwrap();
+    let opened = reader.space(&held).await.unwrap();
+    assert_eq!(opened, store.open(&held).await.unwrap());
+    assert!(opened.is_some());
+    commit(&*store, &lease, held, keeping(vec![second.clone()])).await;
+    let before = reader.versions(&held, &ids).await.unwrap();
+    assert_eq!(before, [stored(&first)]);
+    reader.close().await;
+
+    let reader = SqliteReader::open(folder.path()).await.unwrap();
+    let after = reader.versions(&held, &ids).await.unwrap();
+    assert_eq!(after, [stored(&first), stored(&second)]);
+    let unknown = minca_record::content_id::ContentId::of(b"another space");
+    assert_eq!(reader.space(&unknown).await.unwrap(), None);
+    reader.close().await;
+    let an_hour = conformance::AN_HOUR;
+    store.renew_lease(&lease, an_hour).await.unwrap();
+    store.close().await;
+}
+
+#[tokio::test]
+async fn a_reader_of_a_stopped_hosts_folder_leaves_it_as_it_is_and_lets_a_host_start() {
+    use conformance::model::{commit, keeping, stored, version};
+    use store::SqliteReader;
+
+    let Fresh { store, folder } = fresh().await;
+    let (held, lease) = conformance::carry(&*store, 1).await;
+    let first = version(1);
+    commit(&*store, &lease, held, keeping(vec![first.clone()])).await;
+    store.close().await;
+    drop(store);
+    let database = folder.path().join("holdfast.sqlite");
+    let before = std::fs::read(&database).unwrap();
+
+    let reader = SqliteReader::open(folder.path()).await.unwrap();
+    let read = reader.versions(&held, &[first.id]).await.unwrap();
+    assert_eq!(read, [stored(&first)]);
+    let host = open(folder.path()).await;
+    let lease = conformance::lease_for(&*host, held).await;
+    commit(&*host, &lease, held, keeping(vec![version(2)])).await;
+    let read = reader.versions(&held, &[version(2).id]).await.unwrap();
+    assert_eq!(read, [], "what is read is of one moment");
+    reader.close().await;
+    host.close().await;
+    drop(host);
+    assert_ne!(std::fs::read(&database).unwrap(), before, "the host wrote");
+
+    let before = std::fs::read(&database).unwrap();
+    let reader = SqliteReader::open(folder.path()).await.unwrap();
+    assert!(reader.space(&held).await.unwrap().is_some());
+    reader.close().await;
+    assert_eq!(std::fs::read(&database).unwrap(), before);
+}
+
+#[tokio::test]
+async fn a_reader_makes_no_folder_and_no_database() {
+    let folder = tempfile::tempdir().unwrap();
+    let error = store::SqliteReader::open(folder.path()).await.err();
+    assert!(matches!(
+        error,
+        Some(OpenError::Folder(std::io::ErrorKind::NotFound))
+    ));
+    assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 0);
+}

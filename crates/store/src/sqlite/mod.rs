@@ -14,6 +14,7 @@ mod open;
 #[cfg(test)]
 mod plans;
 mod read;
+mod reader;
 mod rows;
 mod runs;
 mod segments;
@@ -34,6 +35,7 @@ use crate::{
 };
 
 pub use open::OpenError;
+pub use reader::SqliteReader;
 
 /// The one shard of a SQLite store: there is one process to own it.
 const SHARD: Shard = Shard(0);

@@ -16,17 +16,17 @@ use crate::{StoreError, make_folder};
 static MIGRATIONS: Migrator = sqlx::migrate!("../../migrations/sqlite");
 
 const LOCK_FILE: &str = "holdfast.lock";
-const DATABASE_FILE: &str = "holdfast.sqlite";
+pub(super) const DATABASE_FILE: &str = "holdfast.sqlite";
 
 /// Connections that read beside the one that writes.
 const READERS: u32 = 4;
 /// How long a statement waits for a lock. Nothing of ours holds one against
 /// another for long; a backup tool that copies the file may.
-const BUSY_TIMEOUT: Duration = Duration::from_secs(5);
+pub(super) const BUSY_TIMEOUT: Duration = Duration::from_secs(5);
 /// Statements each connection keeps prepared. The store has about 80.
 const PREPARED_STATEMENTS: usize = 256;
 /// Rows read ahead of whoever takes them. A row may be a version of 1 MiB.
-const ROWS_READ_AHEAD: usize = 16;
+pub(super) const ROWS_READ_AHEAD: usize = 16;
 /// Pages the writer keeps in memory, in KiB (SQLite takes that as a negative number).
 const WRITER_CACHE: &str = "-16384";
 /// Pages of the log after which a commit folds it into the file: 32 MiB. Ids fall all
@@ -193,18 +193,18 @@ where
 }
 
 /// Refuses a database that a program with more migrations has been at.
-async fn refuse_newer_schema(writer: &SqlitePool) -> Result<(), StoreError> {
+pub(super) async fn refuse_newer_schema(pool: &SqlitePool) -> Result<(), StoreError> {
     let migrated: i64 = sqlx::query_scalar(
         "SELECT count(*) FROM sqlite_schema WHERE type = 'table' AND name = '_sqlx_migrations'",
     )
-    .fetch_one(writer)
+    .fetch_one(pool)
     .await
     .map_err(failed)?;
     if migrated == 0 {
         return Ok(());
     }
     let found: i64 = sqlx::query_scalar("SELECT coalesce(max(version), 0) FROM _sqlx_migrations")
-        .fetch_one(writer)
+        .fetch_one(pool)
         .await
         .map_err(failed)?;
     let known = MIGRATIONS
