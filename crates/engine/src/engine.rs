@@ -8,6 +8,7 @@ use minca_record::did::Did;
 use minca_record::version::Refusal;
 use minca_sync::envelope::write_sync;
 use minca_sync::message::RequestId;
+use minca_sync::sum::Sum;
 
 use crate::answer::Answering;
 use crate::backoff::Backoff;
@@ -19,7 +20,7 @@ use crate::event::{
 use crate::intake::{Intake, TakeId};
 use crate::peer::Peer;
 use crate::refusals::Refusals;
-use crate::rows::{Found, OpenedSpace, Wanted};
+use crate::rows::{Found, Wanted};
 use crate::standing::Judge;
 use crate::vetting::Vetted;
 use crate::waiting::Waiting;
@@ -30,7 +31,10 @@ pub struct Engine {
     pub(crate) config: EngineConfig,
     /// The host's DID: its name among peers, and what decides who initiates.
     pub(crate) node: Did,
-    pub(crate) judge: Box<dyn Judge>,
+    pub(crate) judge: Judge,
+    /// The key readers of a private space prove: with what is placed, and as stored.
+    pub(crate) read_key: Option<Did>,
+    pub(crate) committed_read_key: Option<Did>,
     pub(crate) peers: BTreeMap<PeerId, Peer>,
     pub(crate) collections: Collections,
     pub(crate) intake: Intake,
@@ -44,6 +48,8 @@ pub struct Engine {
     pub(crate) failed_reads: Vec<ReadFor>,
     /// How many versions go in one group; fewer after one did not fit.
     pub(crate) versions_per_group: usize,
+    /// The judge was not done with a replay when it was last asked.
+    pub(crate) is_replaying: bool,
     /// A version that did not fit when it stood alone; the next time it is dropped.
     pub(crate) unfit: Option<ContentId>,
     /// A store that can't read may still write, and the other way round.
@@ -90,19 +96,23 @@ impl ReadFor {
 }
 
 impl Engine {
-    /// Opens a space at a host: `node` is the host's DID, `opened` what the store
-    /// has of the space, `judge` who says what stands.
+    /// Opens a space at a host: `node` is the host's DID, `sums` the count and sum of
+    /// every collection stored, `judge` who says what stands, by the access versions
+    /// stored, `read_key` what readers of a private space prove, as stored.
     pub fn new(
         node: Did,
-        opened: OpenedSpace,
-        judge: Box<dyn Judge>,
+        sums: Vec<(String, Sum)>,
+        judge: Judge,
+        read_key: Option<Did>,
         config: EngineConfig,
     ) -> Engine {
         Engine {
             node,
             judge,
+            read_key,
+            committed_read_key: read_key,
             peers: BTreeMap::new(),
-            collections: Collections::new(opened.sums),
+            collections: Collections::new(sums),
             intake: Intake::new(),
             waiting: Waiting::new(config.waiting_per_peer, config.waiting_per_space),
             refusals: Refusals::new(config.refusals),
@@ -110,6 +120,7 @@ impl Engine {
             waiting_answers: Vec::new(),
             failed_reads: Vec::new(),
             versions_per_group: config.versions_per_commit,
+            is_replaying: false,
             unfit: None,
             reading: Backoff::new(config.retry_first, config.retry_most),
             committing: Backoff::new(config.retry_first, config.retry_most),
@@ -146,8 +157,11 @@ impl Engine {
         effects.append(&mut self.effects);
     }
 
-    /// When [`Event::Tick`] is due next.
+    /// When [`Event::Tick`] is due next; at once, while a replay is to be gone on with.
     pub fn next_wake(&self) -> Option<Millis> {
+        if self.is_replaying {
+            return Some(0);
+        }
         let peers = self.peers.values().map(|peer| peer.next_wake(&self.config));
         let retries = [self.reading.until(), self.committing.until()];
         peers.chain(retries.into_iter().flatten()).min()
@@ -277,12 +291,23 @@ impl Engine {
 
     /// Has the rows read that the next candidates name, unless others are being read.
     fn judge_next(&mut self) {
+        self.is_replaying = false;
         while self.reading.is_over() && self.committing.is_over() {
+            if self.intake.candidates.is_empty() {
+                return;
+            }
+            // What a replay takes is taken in turns with everything else.
+            self.is_replaying = !self.judge.advance();
+            if self.is_replaying {
+                return;
+            }
             // A group takes no more than it may: what is judged beyond waits for the next.
             let most = self
                 .versions_per_group
                 .saturating_sub(self.intake.group.stored.len());
-            let Some((candidates, wanted)) = self.intake.next_to_judge(most) else {
+            let may_want_first = |collection: &str| self.judge.may_want_first(collection);
+            let next = self.intake.next_to_judge(most, may_want_first);
+            let Some((candidates, wanted)) = next else {
                 return;
             };
             if wanted.is_empty() {
@@ -416,7 +441,7 @@ impl Engine {
                 job,
                 wanted: Wanted {
                     versions: ids.clone(),
-                    records: Vec::new(),
+                    ..Wanted::default()
                 },
             }),
             ReadFor::Offer { ids, .. } => Some(versions(ids, self.config.offer_bytes)),

@@ -128,6 +128,8 @@ pub enum Effect {
     Close { peer: PeerId, code: u16 },
     /// Count this.
     Count(Count),
+    /// Readers of this private space prove this key from now on (04 §6.3).
+    ReadKey(Did),
     /// This host lost the space: close every peer and drop the engine.
     Abandon,
 }
@@ -149,11 +151,13 @@ pub enum Count {
     Unplaceable,
 }
 
-/// The four answers of 02 §9.5, and what is held already.
+/// The four answers of 02 §9.5, and what is taken in without one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Answer {
     Stands,
     Withdrawn,
+    /// A stub stored as its record's history, which only its body can settle.
+    Unsettled,
     Later,
     Refused,
     Held,

@@ -4,7 +4,9 @@
 //! read for it with the overlay over them, and what is stored goes on the
 //! overlay at once, so that the next version of the same batch sees it.
 
+use minca_record::json::{self, Value};
 use minca_record::placement::{Form, Placed, RecordRow as PlacedRecord, place};
+use minca_record::rules::FirstVersion;
 use minca_record::version::{Missing as ChainMissing, Parts, Version, follows};
 
 use crate::Engine;
@@ -23,18 +25,27 @@ enum Verdict {
     Store(Answer),
     Later(Missing),
     Refused(&'static str),
+    /// To be judged again, with all that come after it.
+    Again,
 }
 
 impl Engine {
     /// Judges candidates in order and places what is to be stored.
     pub(crate) fn judge_batch(&mut self, candidates: Vec<Candidate>, found: &Found) {
-        for candidate in candidates {
+        let mut candidates = candidates.into_iter();
+        while let Some(candidate) = candidates.next() {
             let verdict = self.verdict(&candidate, found);
+            if matches!(verdict, Verdict::Again) {
+                let again = std::iter::once(candidate).chain(candidates);
+                self.intake.try_again(again.collect());
+                break;
+            }
             let id = candidate.id();
             let is_committed =
                 self.intake.overlay.version(&id).is_none() && found.versions.contains_key(&id);
             self.intake.settle_doubt(id, is_committed);
             match verdict {
+                Verdict::Again => {}
                 Verdict::Held => {
                     self.count(Count::Answer(Answer::Held));
                     self.intake.group.stored.push(candidate);
@@ -48,27 +59,45 @@ impl Engine {
                 Verdict::Refused(reason) => self.refuse(&candidate, reason),
             }
         }
+        self.follow_read_key();
     }
 
-    fn verdict(&self, candidate: &Candidate, found: &Found) -> Verdict {
+    /// Has the group write the read key that its access changes make the current one.
+    fn follow_read_key(&mut self) {
+        if !self.judge.advance() {
+            return;
+        }
+        let current = self.judge.read_key(self.read_key.as_ref());
+        if let Some(current) = current.filter(|current| Some(*current) != self.read_key) {
+            self.read_key = Some(current);
+            self.intake.group.batch.read_key(current);
+        }
+    }
+
+    fn verdict(&mut self, candidate: &Candidate, found: &Found) -> Verdict {
         let view = View {
             overlay: &self.intake.overlay,
             found,
         };
-        let version = &candidate.checked.version;
+        let version = &candidate.vetted.checked.version;
         let held = view.version(&version.id());
         if let Some(held) = held
             && !would_complete(version, held, &view)
         {
             return Verdict::Held;
         }
-        let root = candidate.checked.root;
+        let root = candidate.vetted.checked.root;
         let held_at = |id| view.version(&id).map(HeldVersion::chain_place);
         let prev = version.prev().and_then(held_at);
         let genesis = version.genesis().and_then(held_at);
         match follows(version, prev.as_ref(), genesis.as_ref()) {
             Ok(ChainMissing::Nothing) => {}
             Ok(ChainMissing::Prev(_) | ChainMissing::Genesis(_)) => {
+                if candidate.vetted.event.is_none()
+                    && self.judge.was_no_member(&candidate.vetted.checked)
+                {
+                    return Verdict::Refused("not-allowed");
+                }
                 let missing = [version.prev(), version.genesis()].into_iter().flatten();
                 return Verdict::Later(Missing {
                     ids: missing.filter(|id| view.version(id).is_none()).collect(),
@@ -79,13 +108,20 @@ impl Engine {
         }
         let first = version.genesis().and_then(|id| view.version(&id));
         let creator = first.map_or(root, |first| first.root);
-        match self.judge.judge(&Question {
-            checked: &candidate.checked,
-            event: candidate.event.as_deref(),
+        let body = first.and_then(|first| first_body(first, &view));
+        let first = first.map(|first| FirstVersion {
+            retain: first.retain,
+            body: body.as_ref(),
+        });
+        let standing = self.judge.judge(&Question {
+            vetted: &candidate.vetted,
             creator: &creator,
-        }) {
+            first: candidate.first_read.then(|| first.unwrap_or_default()),
+        });
+        match standing {
             Standing::Stands => Verdict::Store(Answer::Stands),
-            Standing::Withdrawn(_) => Verdict::Store(Answer::Withdrawn),
+            Standing::Withdrawn => Verdict::Store(Answer::Withdrawn),
+            Standing::Unsettled => Verdict::Store(Answer::Unsettled),
             Standing::SeenMissing(ids) => Verdict::Later(Missing {
                 ids,
                 root_named: self.judge.names(&root),
@@ -95,12 +131,13 @@ impl Engine {
                 root_named: false,
             }),
             Standing::Refused(reason) => Verdict::Refused(reason),
+            Standing::Replaying | Standing::FirstWanted => Verdict::Again,
         }
     }
 
     /// Places a version (05 §10.1), on the overlay and in the group's batch.
     fn place(&mut self, candidate: &Candidate, found: &Found) {
-        let version = &candidate.checked.version;
+        let version = &candidate.vetted.checked.version;
         let group = self.intake.group_number;
         let arriving = Placed::from(version);
         let view = View {
@@ -129,6 +166,7 @@ impl Engine {
             (Some(form), None) => {
                 let row = version_row(candidate, form);
                 overlay.put_version(group, row.held());
+                overlay.put_first(group, &candidate.vetted);
                 batch.keep(row);
             }
             (Some(Form::Whole), Some(held)) => {
@@ -185,7 +223,7 @@ impl Engine {
     /// Has a version wait, and asks its sender for what it follows (05 §8 step 6).
     fn have_wait(&mut self, candidate: Candidate, missing: Missing) {
         self.count(Count::Answer(Answer::Later));
-        let version = &candidate.checked.version;
+        let version = &candidate.vetted.checked.version;
         let collection: Box<str> = version.collection().into();
         let followed: Vec<_> = [version.prev(), version.genesis()]
             .into_iter()
@@ -234,9 +272,18 @@ fn would_complete(version: &Version, held: &HeldVersion, view: &View<'_>) -> boo
     !held.whole && !version.is_stub() && (held.retain || is_current())
 }
 
+/// The body of a first version, as far as it is held: on the overlay, or read.
+fn first_body(first: &HeldVersion, view: &View<'_>) -> Option<Value> {
+    if let Some(version) = view.overlay.first(&first.id) {
+        return version.body().cloned();
+    }
+    let read = view.found.bodies.get(&first.id)?;
+    json::read(read, json::MESSAGE_DEPTH).ok()
+}
+
 /// A version as it is written: its pieces, without its body where it is kept as a stub.
 fn version_row(candidate: &Candidate, form: Form) -> VersionRow {
-    let version = &candidate.checked.version;
+    let version = &candidate.vetted.checked.version;
     let parts = Parts::split(version);
     VersionRow {
         id: version.id(),
@@ -245,7 +292,7 @@ fn version_row(candidate: &Candidate, form: Form) -> VersionRow {
         key: version.key().to_owned(),
         seq: version.seq(),
         genesis: version.genesis(),
-        root: candidate.checked.root,
+        root: candidate.vetted.checked.root,
         retain: version.retain(),
         deleted: version.deleted(),
         envelope: parts.envelope,

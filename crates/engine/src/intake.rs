@@ -10,11 +10,10 @@
 use std::collections::{BTreeMap, HashMap, VecDeque};
 use std::sync::Arc;
 
-use minca_access::{Event, NoEvent};
 use minca_record::content_id::ContentId;
 use minca_record::did::Did;
 use minca_record::json::Value;
-use minca_record::version::{Checked, Refusal, Version};
+use minca_record::version::{Refusal, Version};
 
 use crate::event::{JobId, Millis, PeerId};
 use crate::pending::{BatchBuilder, GroupNumber, Overlay};
@@ -27,9 +26,9 @@ pub(crate) type TakeId = u64;
 /// A version that passed 02 §9 steps 1–6, on its way in.
 #[derive(Clone, Debug)]
 pub(crate) struct Candidate {
-    pub(crate) checked: Arc<Checked>,
-    /// The access event it yields, in an access collection.
-    pub(crate) event: Option<Arc<Result<Event, NoEvent>>>,
+    pub(crate) vetted: Arc<Vetted>,
+    /// The rows read for it held the first version it is measured by, if anything did.
+    pub(crate) first_read: bool,
     /// Who sent it: acknowledged to this socket, refused and waiting under this DID.
     pub(crate) peer: PeerId,
     pub(crate) did: Did,
@@ -41,8 +40,12 @@ pub(crate) struct Candidate {
 }
 
 impl Candidate {
+    pub(crate) fn version(&self) -> &Version {
+        &self.vetted.checked.version
+    }
+
     pub(crate) fn id(&self) -> ContentId {
-        self.checked.version.id()
+        self.version().id()
     }
 }
 
@@ -194,10 +197,10 @@ impl Intake {
         let claimed = std::mem::take(&mut take.claimed);
         for (outcome, claimed) in outcomes.into_iter().zip(claimed) {
             match outcome {
-                Ok(Vetted { checked, event }) => passed.push(Candidate {
-                    bytes: canonical_bytes(&checked.version),
-                    checked: Arc::new(checked),
-                    event: event.map(Arc::new),
+                Ok(vetted) => passed.push(Candidate {
+                    bytes: canonical_bytes(&vetted.checked.version),
+                    vetted: Arc::new(vetted),
+                    first_read: false,
                     peer: take.peer,
                     did: take.did,
                     take: Some(id),
@@ -276,18 +279,29 @@ impl Intake {
         }
     }
 
-    /// Candidates to be judged next, up to `most`, and what to read for them.
-    /// `None` while others are being read, or where there are none.
-    pub(crate) fn next_to_judge(&mut self, most: usize) -> Option<(Vec<Candidate>, Wanted)> {
+    /// Candidates to be judged next, up to `most`, and what to read for them: the body of
+    /// a first version too, where `may_want_first` of its collection. `None` while others
+    /// are being read, or where there are none.
+    pub(crate) fn next_to_judge(
+        &mut self,
+        most: usize,
+        may_want_first: impl Fn(&str) -> bool,
+    ) -> Option<(Vec<Candidate>, Wanted)> {
         if self.judging.is_some() || self.candidates.is_empty() || most == 0 {
             return None;
         }
         self.overlay.forget_landed(self.landed);
         let count = self.candidates.len().min(most);
-        let batch: Vec<Candidate> = self.candidates.drain(..count).collect();
+        let mut batch: Vec<Candidate> = self.candidates.drain(..count).collect();
         let mut wanted = Wanted::default();
-        for candidate in &batch {
-            let version = &candidate.checked.version;
+        for candidate in &mut batch {
+            candidate.first_read = may_want_first(candidate.version().collection());
+            let version = candidate.version();
+            if let Some(first) = version.genesis().filter(|_| candidate.first_read)
+                && self.overlay.first(&first).is_none()
+            {
+                wanted.bodies.push(first);
+            }
             let ids = [Some(version.id()), version.prev(), version.genesis()];
             for id in ids.into_iter().flatten() {
                 if self.overlay.version(&id).is_none() {
@@ -306,6 +320,8 @@ impl Intake {
         }
         wanted.versions.sort_unstable();
         wanted.versions.dedup();
+        wanted.bodies.sort_unstable();
+        wanted.bodies.dedup();
         wanted.records.sort_unstable();
         wanted.records.dedup();
         Some((batch, wanted))

@@ -55,16 +55,23 @@ impl Engine {
             Err(StoreFailure::Lost) => self.effects.push(Effect::Abandon),
             Err(StoreFailure::Unavailable) => {
                 self.count(Count::CommitFailed);
-                self.intake.judge_again();
+                self.judge_again();
                 self.committing.failed(now);
             }
             // The store answers, so there is nothing to wait for.
             Err(StoreFailure::DoesNotFit) => {
                 self.count(Count::CommitFailed);
                 self.narrow_down();
-                self.intake.judge_again();
+                self.judge_again();
             }
         }
+    }
+
+    /// Forgets what was placed and did not land; all of it is judged again.
+    fn judge_again(&mut self) {
+        self.intake.judge_again();
+        self.judge.forget_uncommitted();
+        self.read_key = self.committed_read_key;
     }
 
     /// Sums, acknowledges and passes on what landed, and tries again what waited for it.
@@ -75,6 +82,11 @@ impl Engine {
                 .entry(candidate.id())
                 .or_default()
                 .insert(candidate.peer);
+        }
+        for candidate in &landing.stored {
+            if let Some(Ok(event)) = &candidate.vetted.event {
+                self.judge.committed(event);
+            }
         }
         let mut items: BTreeMap<&str, Vec<Item>> = BTreeMap::new();
         for row in landing.rows() {
@@ -98,6 +110,10 @@ impl Engine {
             let access_changed = landing.rows().any(is_access);
             let released = self.waiting.release(&arrived, access_changed);
             self.intake.try_again(released);
+        }
+        if let Some(read_key) = landing.batch.read_key {
+            self.committed_read_key = Some(read_key);
+            self.effects.push(Effect::ReadKey(read_key));
         }
         for candidate in landing.stored {
             self.one_of_take_done(candidate.take);

@@ -6,10 +6,14 @@
 //! before it.
 
 use std::collections::HashMap;
+use std::sync::Arc;
 
 use minca_record::content_id::ContentId;
+use minca_record::did::Did;
+use minca_record::version::Version;
 
 use crate::rows::{Batch, Found, HeldVersion, RecordRow, VersionRow};
+use crate::vetting::Vetted;
 
 /// What is held of the versions and records a batch names: committed, or placed.
 /// Each row with the number of the group that writes it.
@@ -17,6 +21,8 @@ use crate::rows::{Batch, Found, HeldVersion, RecordRow, VersionRow};
 pub(crate) struct Overlay {
     versions: HashMap<ContentId, (GroupNumber, HeldVersion)>,
     records: HashMap<String, (GroupNumber, RecordRow)>,
+    /// First versions that are kept whole, which later ones may be measured by.
+    firsts: HashMap<ContentId, (GroupNumber, Arc<Vetted>)>,
 }
 
 /// Number of a group of versions committed together; grows.
@@ -31,6 +37,18 @@ impl Overlay {
         self.records.get(key).map(|(_, row)| row)
     }
 
+    pub(crate) fn first(&self, id: &ContentId) -> Option<&Version> {
+        let first = self.firsts.get(id);
+        first.map(|(_, vetted)| &vetted.checked.version)
+    }
+
+    pub(crate) fn put_first(&mut self, group: GroupNumber, first: &Arc<Vetted>) {
+        let version = &first.checked.version;
+        if version.seq() == 0 && version.retain() {
+            self.firsts.insert(version.id(), (group, Arc::clone(first)));
+        }
+    }
+
     pub(crate) fn put_version(&mut self, group: GroupNumber, held: HeldVersion) {
         self.versions.insert(held.id, (group, held));
     }
@@ -42,6 +60,7 @@ impl Overlay {
     pub(crate) fn clear(&mut self) {
         self.versions.clear();
         self.records.clear();
+        self.firsts.clear();
     }
 
     /// Forgets the rows of groups up to this one, which have landed. Not while a
@@ -49,6 +68,7 @@ impl Overlay {
     pub(crate) fn forget_landed(&mut self, landed: GroupNumber) {
         self.versions.retain(|_, (group, _)| *group > landed);
         self.records.retain(|_, (group, _)| *group > landed);
+        self.firsts.retain(|_, (group, _)| *group > landed);
     }
 }
 
@@ -81,6 +101,7 @@ pub(crate) struct BatchBuilder {
     fill: HashMap<ContentId, Vec<u8>>,
     drop_bodies: Vec<ContentId>,
     records: HashMap<String, RecordRow>,
+    read_key: Option<Did>,
 }
 
 impl BatchBuilder {
@@ -89,6 +110,12 @@ impl BatchBuilder {
             && self.fill.is_empty()
             && self.drop_bodies.is_empty()
             && self.records.is_empty()
+            && self.read_key.is_none()
+    }
+
+    /// Sets the key readers prove.
+    pub(crate) fn read_key(&mut self, read_key: Did) {
+        self.read_key = Some(read_key);
     }
 
     /// Keeps a version not held before.
@@ -133,6 +160,7 @@ impl BatchBuilder {
             fill,
             drop_bodies: builder.drop_bodies,
             records,
+            read_key: builder.read_key,
         }
     }
 }

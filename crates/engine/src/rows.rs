@@ -143,11 +143,13 @@ pub struct Wanted {
     pub versions: Vec<ContentId>,
     /// Record keys; their current version comes back among the versions too.
     pub records: Vec<String>,
+    /// Versions whose body is wanted, where it is held.
+    pub bodies: Vec<ContentId>,
 }
 
 impl Wanted {
     pub fn is_empty(&self) -> bool {
-        self.versions.is_empty() && self.records.is_empty()
+        self.versions.is_empty() && self.records.is_empty() && self.bodies.is_empty()
     }
 }
 
@@ -156,6 +158,8 @@ impl Wanted {
 pub struct Found {
     pub versions: HashMap<ContentId, HeldVersion>,
     pub records: HashMap<String, RecordRow>,
+    /// Canonical JSON of the bodies asked for.
+    pub bodies: HashMap<ContentId, Vec<u8>>,
 }
 
 /// What one commit writes for one space: whole, or not at all.
@@ -173,6 +177,9 @@ pub struct Batch {
     pub drop_bodies: Vec<ContentId>,
     /// The new heads of every record the batch touches.
     pub records: Vec<RecordRow>,
+    /// The key readers of the private space prove from now on (04 §6.3), where the
+    /// batch's access changes make it another.
+    pub read_key: Option<Did>,
 }
 
 impl Batch {
@@ -181,6 +188,7 @@ impl Batch {
             && self.fill.is_empty()
             && self.drop_bodies.is_empty()
             && self.records.is_empty()
+            && self.read_key.is_none()
     }
 }
 

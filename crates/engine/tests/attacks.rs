@@ -95,12 +95,8 @@ fn a_version_the_store_cannot_take_keeps_no_other_out_for_long() {
     for unfit in [0, 150, 299] {
         host.rows = support::rows::Rows::default();
         let space = host.space.clone();
-        host.engine = engine::Engine::new(
-            key(900).did(),
-            host.rows.open(&space),
-            Box::new(engine::ConstitutionJudge::new(space)),
-            EngineConfig::default(),
-        );
+        let config = EngineConfig::default();
+        host.engine = host.rows.engine(key(900).did(), &space, config);
         host.join(1, pen.did);
         host.take_sent(1);
         host.unfit = Some(id_of(&versions[unfit]));
@@ -163,9 +159,8 @@ fn a_store_that_fails_is_left_alone_whatever_peers_ask() {
     host.settle();
     // A host that just opened the space has no items in memory.
     let space = host.space.clone();
-    let opened = host.rows.open(&space);
-    let judge = Box::new(engine::ConstitutionJudge::new(space));
-    host.engine = engine::Engine::new(key(900).did(), opened, judge, EngineConfig::default());
+    let config = EngineConfig::default();
+    host.engine = host.rows.engine(key(900).did(), &space, config);
     for peer in 10..30 {
         host.join(peer, did_after(key(900).did(), true));
         host.take_sent(peer);

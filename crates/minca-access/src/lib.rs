@@ -36,7 +36,7 @@ pub use join::join_body;
 pub use keepers::{MAX_COPIES, MAX_KEEPER_DID, MAX_KEEPER_NAME, MAX_KEEPERS};
 pub use member_keys::{MEMBER_KEYS, member_key_body, member_key_of};
 pub use no_event::NoEvent;
-pub use read::{MAX_KEY_ID, Space, event_of};
+pub use read::{MAX_KEY_ID, Space, event_of, event_of_kept};
 pub use relays::{BadRelays, MAX_RELAYS, check_relays, read_relays};
 pub use sealed_invite::{
     MAX_BLOB_CHARACTERS, MAX_INFLATED, SealInviteError, SealedInvite, SealedInviteError,

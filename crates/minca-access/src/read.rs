@@ -25,6 +25,14 @@ pub struct Space {
     pub is_private: bool,
 }
 
+/// What of the signatures inside a body is checked: those of joins.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Signatures {
+    Verify,
+    /// They were verified when the version was taken in.
+    Trust,
+}
+
 /// The event a version of `space` yields, when it passed steps 1 to 6 of 02 §9
 /// there: its signature, its body's hash and what its note grants are taken as
 /// checked.
@@ -32,6 +40,19 @@ pub struct Space {
 /// # Errors
 /// Why it yields none. No order among several reasons is promised.
 pub fn event_of(checked: &Checked, space: Space) -> Result<Event, NoEvent> {
+    read(checked, space, Signatures::Verify)
+}
+
+/// The event of a version that was taken in before by whoever asks: what an invite's
+/// key signed is not verified again.
+///
+/// # Errors
+/// As [`event_of`].
+pub fn event_of_kept(checked: &Checked, space: Space) -> Result<Event, NoEvent> {
+    read(checked, space, Signatures::Trust)
+}
+
+fn read(checked: &Checked, space: Space, signatures: Signatures) -> Result<Event, NoEvent> {
     let version = &checked.version;
     let prefix = prefix_of(version.collection()).ok_or(NoEvent::Prefix)?;
     let Some(name) = version.key().strip_prefix(prefix) else {
@@ -47,7 +68,7 @@ pub fn event_of(checked: &Checked, space: Space) -> Result<Event, NoEvent> {
         };
         (kind, Cutoff::default())
     } else {
-        change_of(checked, space)?
+        change_of(checked, space, signatures)?
     };
     Ok(Event {
         id: version.id(),
@@ -81,7 +102,11 @@ fn prefix_of(collection: &str) -> Option<&'static str> {
 }
 
 /// The change in the body of any access version but a definition.
-fn change_of(checked: &Checked, space: Space) -> Result<(Kind, Cutoff), NoEvent> {
+fn change_of(
+    checked: &Checked,
+    space: Space,
+    signatures: Signatures,
+) -> Result<(Kind, Cutoff), NoEvent> {
     let version = &checked.version;
     if version.deleted() {
         return Err(NoEvent::Deleted);
@@ -104,7 +129,9 @@ fn change_of(checked: &Checked, space: Space) -> Result<(Kind, Cutoff), NoEvent>
             let key = keys::role(&definition.name);
             (Kind::Role(definition), key)
         }
-        "sys.assign" => return Ok((assign(body, version.key(), space.id)?, cutoff)),
+        "sys.assign" => {
+            return Ok((assign(body, version.key(), space.id, signatures)?, cutoff));
+        }
         "sys.remove" => {
             let did = text(body, "did")?;
             let key = keys::remove(&did);
@@ -135,14 +162,19 @@ fn change_of(checked: &Checked, space: Space) -> Result<(Kind, Cutoff), NoEvent>
 }
 
 /// Looks at the key first: verifying is what costs.
-fn assign(body: &Object, key: &str, space: ContentId) -> Result<Kind, NoEvent> {
+fn assign(
+    body: &Object,
+    key: &str,
+    space: ContentId,
+    signatures: Signatures,
+) -> Result<Kind, NoEvent> {
     let did = did_key(body, "did")?;
     let role = text(body, "role")?;
     let assigned = boolean(body, "assigned")?;
     if key != keys::assign(&did, &role) {
         return Err(NoEvent::Key);
     }
-    let via_invite = join::read(body, space, &did)?;
+    let via_invite = join::read(body, space, &did, signatures)?;
     Ok(Kind::Assign {
         did,
         role,

@@ -8,7 +8,7 @@ use prometheus::{
 /// A worker's metrics.
 #[derive(Clone, Debug)]
 pub struct WorkerMetrics {
-    /// Versions by the answer they got: stands, withdrawn, later, refused, held.
+    /// Versions by the answer they got: stands, withdrawn, unsettled, later, refused, held.
     pub versions: IntCounterVec,
     /// Versions refused, by the protocol's reason.
     pub refusals: IntCounterVec,
@@ -119,6 +119,7 @@ fn word(answer: Answer) -> &'static str {
     match answer {
         Answer::Stands => "stands",
         Answer::Withdrawn => "withdrawn",
+        Answer::Unsettled => "unsettled",
         Answer::Later => "later",
         Answer::Refused => "refused",
         Answer::Held => "held",

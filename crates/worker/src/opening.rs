@@ -2,14 +2,15 @@
 
 use std::sync::Arc;
 
-use engine::ConstitutionJudge;
-use engine::rows::OpenedSpace;
+use engine::Judge;
 use link::ToFront;
 use link::channel::LinkSender;
 use minca_record::constitution::Constitution;
 use minca_record::content_id::ContentId;
+use minca_record::did::Did;
 use minca_record::json::{self, Value};
 use minca_sync::close::Close;
+use minca_sync::sum::Sum;
 use prometheus::IntGauge;
 use tokio::sync::mpsc;
 
@@ -40,18 +41,9 @@ pub(crate) async fn open_and_run(
             Input::Message { .. } | Input::Room { .. } | Input::Leave { .. } => continue,
         };
         let refusal = match open(&shared, space).await {
-            Ok(Some((opened, constitution, read_key))) => {
+            Ok(Some(opened)) => {
                 let _open = CountedOpen::new(&shared);
-                let judge = Box::new(ConstitutionJudge::new(constitution));
-                let task = SpaceTask::new(
-                    Arc::clone(&shared),
-                    space,
-                    opened,
-                    judge,
-                    read_key,
-                    inputs,
-                    to_front,
-                );
+                let task = SpaceTask::new(Arc::clone(&shared), space, opened, inputs, to_front);
                 return Box::pin(task.run(input)).await;
             }
             Ok(None) => Close::NotAReader,
@@ -79,7 +71,15 @@ impl Drop for CountedOpen {
     }
 }
 
-type Opened = (OpenedSpace, Constitution, Option<minca_record::did::Did>);
+/// What a space's task begins with.
+pub(crate) struct Opened {
+    /// Count and sum of every collection with at least one version.
+    pub(crate) sums: Vec<(String, Sum)>,
+    /// Who may write what, by the access versions stored.
+    pub(crate) judge: Judge,
+    /// What readers of a private space prove.
+    pub(crate) read_key: Option<Did>,
+}
 
 async fn open(shared: &Shared, space: ContentId) -> Result<Option<Opened>, ()> {
     if shared.lease.borrow().is_none() {
@@ -97,7 +97,20 @@ async fn open(shared: &Shared, space: ContentId) -> Result<Option<Opened>, ()> {
     let constitution = read_constitution(space, &opened.constitution).ok_or_else(|| {
         tracing::error!("a space's stored constitution does not check out");
     })?;
-    Ok(Some((opened, constitution, door.read_key)))
+    // Replaying a long history takes too long for a thread that serves.
+    let access = opened.access;
+    let judge = tokio::task::spawn_blocking(move || Judge::open(constitution, &access));
+    let judge = judge.await.map_err(|error| {
+        tracing::error!(%error, "a space's history could not be replayed");
+    })?;
+    let judge = judge.map_err(|error| {
+        tracing::error!(%error, "a space could not be opened");
+    })?;
+    Ok(Some(Opened {
+        sums: opened.sums,
+        judge,
+        read_key: door.read_key,
+    }))
 }
 
 /// The constitution as it is stored: without its id, which is the space's.

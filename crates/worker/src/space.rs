@@ -8,8 +8,6 @@
 
 use std::sync::Arc;
 
-use engine::rows::OpenedSpace;
-use engine::standing::Judge;
 use engine::{Effect, Engine, EngineConfig, Event, PeerId, PeerMessage, Space};
 use futures::future::BoxFuture;
 use futures::stream::{FuturesUnordered, StreamExt};
@@ -23,6 +21,7 @@ use tokio::time::{Duration, Instant};
 
 use crate::committer::failure_of;
 use crate::metrics::WorkerMetrics;
+use crate::opening::Opened;
 use crate::shared::Shared;
 use crate::sockets::{Admission, PEERS_PER_SPACE, Sockets};
 
@@ -94,13 +93,17 @@ impl SpaceTask {
     pub(crate) fn new(
         shared: Arc<Shared>,
         space: ContentId,
-        opened: OpenedSpace,
-        judge: Box<dyn Judge>,
-        read_key: Option<Did>,
+        opened: Opened,
         inputs: mpsc::Receiver<Input>,
         to_front: LinkSender<ToFront>,
     ) -> SpaceTask {
-        let engine = Engine::new(shared.node, opened, judge, EngineConfig::default());
+        let Opened {
+            sums,
+            judge,
+            read_key,
+        } = opened;
+        let config = EngineConfig::default();
+        let engine = Engine::new(shared.node, sums, judge, read_key, config);
         SpaceTask {
             shared,
             space,
@@ -391,6 +394,8 @@ impl SpaceTask {
                 )
                 .await
             }
+            // Who was let in on the one before stays: a reader learns the new key here.
+            Effect::ReadKey(read_key) => self.read_key = Some(read_key),
             Effect::Count(count) => self.metrics().count(count),
             Effect::Abandon => {
                 self.let_everyone_go(Close::InternalError.code()).await;

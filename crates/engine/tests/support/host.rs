@@ -4,8 +4,8 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use engine::{
-    ConstitutionJudge, Count, Effect, Engine, EngineConfig, Event, JobId, Millis, PeerId,
-    PeerMessage, StoreFailure, vet,
+    Count, Effect, Engine, EngineConfig, Event, JobId, Millis, PeerId, PeerMessage, StoreFailure,
+    vet,
 };
 use minca_record::constitution::Constitution;
 use minca_record::content_id::ContentId;
@@ -62,9 +62,8 @@ impl Host {
 
     pub fn with(node: Did, space: &Constitution, config: EngineConfig) -> Host {
         let rows = Rows::default();
-        let judge = Box::new(ConstitutionJudge::new(space.clone()));
         Host {
-            engine: Engine::new(node, rows.open(space), judge, config),
+            engine: rows.engine(node, space, config),
             rows,
             space: space.clone(),
             now: 1_000,
@@ -110,6 +109,9 @@ impl Host {
                 Effect::Close { peer, code } => self.closed.push((peer, code)),
                 Effect::Count(count) => self.counts.push(count),
                 Effect::Abandon => self.abandoned = true,
+                Effect::ReadKey(read_key) => {
+                    assert_eq!(self.rows.read_key, Some(read_key), "before its commit");
+                }
                 other => self.waiting.push(other),
             }
         }

@@ -2,6 +2,7 @@
 
 use std::collections::HashMap;
 
+use minca_access::keys;
 use minca_record::constitution::Constitution;
 use minca_record::content_id::ContentId;
 use minca_record::did::Did;
@@ -118,6 +119,68 @@ impl Pen {
 
     /// Writes a version whose signed part is changed before it is signed.
     pub fn write_with(&mut self, draft: &Draft<'_>, change: impl FnOnce(&mut Object)) -> Object {
+        let body = draft
+            .body
+            .map(|words| Value::from(Object::from([("text", words)])));
+        self.sign(draft, body, change)
+    }
+
+    /// Writes a record's version, having seen these access changes.
+    pub fn write_seeing(&mut self, draft: &Draft<'_>, seen: &[ContentId]) -> Object {
+        self.write_with(draft, |version| {
+            version.insert("seen", ids(seen));
+        })
+    }
+
+    /// Writes an access change, having seen these.
+    pub fn change(
+        &mut self,
+        collection: &str,
+        key: &str,
+        body: Object,
+        seen: &[ContentId],
+    ) -> Object {
+        let draft = Draft {
+            collection,
+            retain: true,
+            ..Draft::first("", "")
+        };
+        self.sign(&draft, Some(body.into()), |version| {
+            version.insert("key", key);
+            version.insert("seen", ids(seen));
+        })
+    }
+
+    /// Assigns a role to an account, or takes it.
+    pub fn assign(&mut self, did: &Did, role: &str, assigned: bool, seen: &[ContentId]) -> Object {
+        let did = did.to_string();
+        let key = keys::assign(&did.as_str().into(), &role.into());
+        let body = Object::from([
+            ("did", Value::from(did)),
+            ("role", role.into()),
+            ("assigned", assigned.into()),
+        ]);
+        self.change("sys.assign", &key, body, seen)
+    }
+
+    /// Removes an account.
+    pub fn remove(&mut self, did: &Did, seen: &[ContentId]) -> Object {
+        let did = did.to_string();
+        let key = keys::remove(&did.as_str().into());
+        self.change("sys.remove", &key, Object::from([("did", did)]), seen)
+    }
+
+    /// Defines a collection.
+    pub fn define(&mut self, name: &str, body: Object, seen: &[ContentId]) -> Object {
+        self.change("sys.collection", &format!("collection:{name}"), body, seen)
+    }
+
+    fn sign(
+        &mut self,
+        draft: &Draft<'_>,
+        body: Option<Value>,
+        change: impl FnOnce(&mut Object),
+    ) -> Object {
         let collection = draft
             .prev
             .map_or(draft.collection, |prev| text(prev, "collection"));
@@ -167,9 +230,6 @@ impl Pen {
             log.insert("prev", before.to_string());
         }
         version.insert("log", log);
-        let body = draft
-            .body
-            .map(|words| Value::from(Object::from([("text", words)])));
         match &body {
             Some(body) => {
                 version.insert("bodyHash", ContentId::of(&body.canonical()).to_string());
@@ -197,6 +257,11 @@ pub fn text<'a>(object: &'a Object, name: &str) -> &'a str {
         .get(name)
         .and_then(Value::as_str)
         .expect("a string member")
+}
+
+fn ids(ids: &[ContentId]) -> Value {
+    let ids = ids.iter().map(|id| Value::from(id.to_string()));
+    ids.collect::<Vec<Value>>().into()
 }
 
 /// A version's id.

@@ -2,11 +2,13 @@
 
 use std::collections::BTreeMap;
 
-use engine::rows::{
-    Batch, Found, HeldVersion, OpenedSpace, RecordRow, StoredVersion, VersionRow, Wanted,
-};
+use engine::rows::{Batch, Found, HeldVersion, RecordRow, StoredVersion, VersionRow, Wanted};
+use engine::{Engine, EngineConfig, Judge};
 use minca_record::constitution::Constitution;
 use minca_record::content_id::ContentId;
+use minca_record::did::Did;
+use minca_record::json::Text;
+use minca_record::required::is_access_collection;
 use minca_sync::item::Item;
 use minca_sync::sum::Sum;
 
@@ -15,6 +17,8 @@ use minca_sync::sum::Sum;
 pub struct Rows {
     pub versions: BTreeMap<ContentId, VersionRow>,
     pub records: BTreeMap<String, RecordRow>,
+    /// What a batch made the read key.
+    pub read_key: Option<Did>,
 }
 
 impl Rows {
@@ -54,6 +58,7 @@ impl Rows {
             }
             next.records.insert(row.key.clone(), row.clone());
         }
+        next.read_key = batch.read_key.or(next.read_key);
         *self = next;
         Ok(())
     }
@@ -70,6 +75,11 @@ impl Rows {
             if let Some(record) = self.records.get(key) {
                 put(self.versions[&record.current].held());
                 found.records.insert(key.clone(), record.clone());
+            }
+        }
+        for id in &wanted.bodies {
+            if let Some(body) = self.versions.get(id).and_then(|row| row.body.clone()) {
+                found.bodies.insert(*id, body);
             }
         }
         found
@@ -121,11 +131,25 @@ impl Rows {
         sums
     }
 
-    pub fn open(&self, constitution: &Constitution) -> OpenedSpace {
-        OpenedSpace {
-            constitution: constitution.canonical(),
-            sums: self.sums().into_iter().collect(),
-            access: Vec::new(),
-        }
+    /// An engine over what is held, as after a restart.
+    pub fn engine(&self, node: Did, space: &Constitution, config: EngineConfig) -> Engine {
+        let of_access =
+            |row: &&VersionRow| is_access_collection(&Text::from(row.collection.as_str()));
+        let access: Vec<ContentId> = self
+            .versions
+            .values()
+            .filter(of_access)
+            .map(|row| row.id)
+            .collect();
+        let access = self.versions(&access, usize::MAX);
+        let judge = Judge::open(space.clone(), &access).expect("what is held reads");
+        let read_key = self.read_key.or(space.read_key().copied());
+        Engine::new(
+            node,
+            self.sums().into_iter().collect(),
+            judge,
+            read_key,
+            config,
+        )
     }
 }

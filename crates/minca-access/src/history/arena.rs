@@ -277,7 +277,7 @@ impl Arena {
 
     /// Begins an event's place: registers what it speaks of, and gives it with an
     /// empty own view, not yet judged and not yet among `events`.
-    pub(super) fn prepare(&mut self, event: Event, heads: Vec<Index>) -> Placed {
+    pub(super) fn prepare(&mut self, event: Arc<Event>, heads: Vec<Index>) -> Placed {
         let key = self.key(&event.key);
         let change = self.change(&event.kind, key);
         let mut saw = BitSet::default();
@@ -305,7 +305,7 @@ impl Arena {
             strikes: BitSet::default(),
             struck_by: BitSet::default(),
             disarmed_by: BitSet::default(),
-            event: Arc::new(event),
+            event,
         }
     }
 

@@ -35,6 +35,7 @@
 
 mod admission;
 mod arena;
+mod ask;
 mod bit_set;
 mod explain;
 mod judge;

@@ -33,7 +33,7 @@ pub struct History {
     pub(super) founding: BTreeMap<Text, RoleState>,
 
     /// Events all of whose `seen` is placed or before them here.
-    ready: VecDeque<Event>,
+    ready: VecDeque<Arc<Event>>,
     ready_ids: HashSet<ContentId>,
     /// Events whose `seen` names what isn't held, or waits, or themselves.
     pub(super) waiting: HashMap<ContentId, Waiting>,
@@ -62,7 +62,7 @@ pub struct History {
 /// An event that waits.
 #[derive(Debug)]
 pub(super) struct Waiting {
-    event: Event,
+    event: Arc<Event>,
     /// Ids it waits for, each once.
     missing: usize,
 }
@@ -106,7 +106,8 @@ impl History {
 
     /// Takes an event in; false if one with its id is held. Cheap: what it comes to is
     /// worked out by [`History::advance`], or when it is first asked for.
-    pub fn add(&mut self, event: Event) -> bool {
+    pub fn add(&mut self, event: impl Into<Arc<Event>>) -> bool {
+        let event = event.into();
         let id = event.id;
         if self.holds(&id) {
             return false;
@@ -156,7 +157,7 @@ impl History {
     }
 
     /// Lines an event up to be placed, and after it those that waited for it alone.
-    fn make_ready(&mut self, event: Event) {
+    fn make_ready(&mut self, event: Arc<Event>) {
         let mut next = vec![event];
         while let Some(event) = next.pop() {
             self.ready_ids.insert(event.id);
@@ -237,7 +238,7 @@ impl History {
 
     /// Places an event: works out its own view, whether it is allowed there, and whom
     /// it strikes.
-    fn place(&mut self, event: Event) {
+    fn place(&mut self, event: Arc<Event>) {
         self.ready_ids.remove(&event.id);
         let Ok(heads) = heads_of(&self.arena, &event.seen) else {
             return;

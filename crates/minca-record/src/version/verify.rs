@@ -23,6 +23,27 @@ pub struct Checked {
     pub root: Did,
 }
 
+impl Checked {
+    /// A version that passed [`check`] when it was taken in, and was kept since by
+    /// whoever asks: nothing that takes a hash or a signature is checked again.
+    /// `None` for one that can't have passed.
+    pub fn kept(version: Version) -> Option<Checked> {
+        let author = Did::parse(version.author().as_str()?).ok()?;
+        let root = match version.proof() {
+            None => author,
+            Some(proof) => {
+                let payload = proof.as_object()?.get("payload")?.as_object()?;
+                Did::parse(payload.get("iss")?.as_str()?).ok()?
+            }
+        };
+        Some(Checked {
+            version,
+            author,
+            root,
+        })
+    }
+}
+
 /// Why a copy of a version is refused, for good: the first of steps 1 to 6 of
 /// 02 §9 that fails. Says nothing of other copies with the same id.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]

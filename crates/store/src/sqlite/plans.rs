@@ -51,6 +51,7 @@ async fn nothing_is_read_that_was_not_named() {
     for sql in [
         read::OPEN,
         read::READ,
+        read::BODIES,
         read::ITEMS,
         read::VERSIONS,
         runs::RUNS,

@@ -1,5 +1,7 @@
 //! Reading one space: at first touch, what a batch names, items, versions.
 
+use std::collections::HashMap;
+
 use engine::rows::{Found, HeldVersion, OpenedSpace, RecordRow, StoredVersion, Wanted};
 use futures::TryStreamExt;
 use minca_record::content_id::ContentId;
@@ -138,7 +140,35 @@ pub(super) async fn read(
         };
         found.versions.insert(id, held);
     }
+    if !wanted.bodies.is_empty() {
+        found.bodies = bodies(readers, space, &wanted.bodies).await?;
+    }
     Ok(found)
+}
+
+/// What is asked for is kept whole, so that a body once there stays: it need not be
+/// of the same moment as the rows.
+pub(super) const BODIES: &str = "SELECT v.id, v.body
+    FROM spaces s CROSS JOIN json_each(?2) AS asked
+    CROSS JOIN versions v ON v.space = s.space AND v.id = unhex(asked.value)
+    WHERE s.id = ?1 AND v.body IS NOT NULL";
+
+async fn bodies(
+    readers: &SqlitePool,
+    space: &ContentId,
+    wanted: &[ContentId],
+) -> Result<HashMap<ContentId, Vec<u8>>, StoreError> {
+    let rows = sqlx::query(BODIES)
+        .bind(space.digest().as_slice())
+        .bind(ids_json(wanted))
+        .fetch_all(readers)
+        .await
+        .map_err(failed)?;
+    let rows = rows.iter().map(|row| {
+        let id = id(row.try_get(0).map_err(failed)?)?;
+        Ok((id, row.try_get(1).map_err(failed)?))
+    });
+    rows.collect()
 }
 
 /// A page of a collection's items, off the index alone.

@@ -6,7 +6,7 @@ use engine::rows::{Batch, RecordRow, VersionRow, Wanted};
 use minca_record::content_id::ContentId;
 use store::{BatchError, SpaceBatch, Store};
 
-use super::model::{Model, commit, head, keeping, stored, stub, version};
+use super::model::{Model, commit, did, head, keeping, stored, stub, version};
 use super::{carry, space};
 
 fn batch_for(space: ContentId, batch: Batch) -> SpaceBatch {
@@ -299,9 +299,10 @@ pub(crate) async fn spaces_do_not_see_each_others_versions(store: &dyn Store) {
     let wanted = Wanted {
         versions: vec![version(1).id],
         records: vec![version(1).key],
+        bodies: vec![version(1).id],
     };
     let found = store.read(&two, &wanted).await.unwrap();
-    assert!(found.versions.is_empty() && found.records.is_empty());
+    assert_eq!(found, Default::default());
     assert_eq!(
         store.versions(&two, &[version(1).id], 1000).await.unwrap(),
         []
@@ -338,4 +339,25 @@ pub(crate) async fn a_note_shared_by_versions_comes_back_with_each(store: &dyn S
         commit(store, &lease, held, batch).await;
         model.check(store, held).await;
     }
+}
+
+pub(crate) async fn a_read_key_lands_with_its_batch(store: &dyn Store) {
+    let (held, lease) = carry(store, 1).await;
+    let before = store.carried(None, 10).await.unwrap();
+    let keyed = |rows, number| Batch {
+        read_key: Some(did(number)),
+        ..keeping(rows)
+    };
+    let good = batch_for(held, keyed(vec![version(1)], 1));
+    let bad = batch_for(held, keyed(vec![version(1)], 8));
+    let answers = store.commit(&lease, &[good, bad]).await.unwrap();
+    assert!(answers[0].is_ok() && answers[1].is_err());
+    let door = store.door(&held).await.unwrap().unwrap();
+    assert_eq!(door.read_key, Some(did(1)));
+    let after = store.carried(None, 10).await.unwrap();
+    assert_eq!(after[0].revision, before[0].revision + 1);
+    // The same again is no change of the row.
+    commit(store, &lease, held, keyed(vec![version(2)], 1)).await;
+    let last = store.carried(None, 10).await.unwrap();
+    assert_eq!(last[0].revision, after[0].revision);
 }

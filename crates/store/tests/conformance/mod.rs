@@ -41,6 +41,8 @@ macro_rules! conformance_tests {
             batches::a_stub_is_filled_and_a_body_dropped_and_the_bytes_follow,
             batches::batches_of_one_space_in_one_commit_see_each_other,
             batches::spaces_do_not_see_each_others_versions,
+            batches::a_read_key_lands_with_its_batch,
+            reading::bodies_come_of_what_is_whole,
             batches::a_note_shared_by_versions_comes_back_with_each,
             reading::what_is_not_held_is_absent,
             reading::a_record_brings_its_current_version_along,

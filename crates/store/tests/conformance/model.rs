@@ -182,8 +182,13 @@ impl Model {
         let wanted = Wanted {
             versions: ids.clone(),
             records: self.records.keys().cloned().collect(),
+            bodies: ids.clone(),
         };
         let found = store.read(&space, &wanted).await.unwrap();
+        let bodies = self.versions.iter();
+        let bodies = bodies.filter_map(|(id, row)| Some((*id, row.body.clone()?)));
+        let bodies: HashMap<_, _> = bodies.collect();
+        assert!(found.bodies == bodies, "bodies differ");
         let held: HashMap<_, _> = self
             .versions
             .iter()

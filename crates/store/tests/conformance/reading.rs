@@ -12,6 +12,7 @@ pub(crate) async fn what_is_not_held_is_absent(store: &dyn Store) {
     let wanted = Wanted {
         versions: vec![version(1).id],
         records: vec![version(1).key],
+        bodies: vec![version(1).id],
     };
     for asked in [held, space(2)] {
         assert_eq!(
@@ -57,6 +58,7 @@ pub(crate) async fn a_record_brings_its_current_version_along(store: &dyn Store)
     let wanted = Wanted {
         versions: vec![version(3).id, version(9).id, version(3).id],
         records: vec![edit.key.clone(), "none".to_owned()],
+        ..Wanted::default()
     };
     let found = store.read(&held, &wanted).await.unwrap();
     assert_eq!(found.records.len(), 1);
@@ -67,11 +69,24 @@ pub(crate) async fn a_record_brings_its_current_version_along(store: &dyn Store)
 
     let only_first = Wanted {
         versions: vec![first.id],
-        records: Vec::new(),
+        ..Wanted::default()
     };
     let found = store.read(&held, &only_first).await.unwrap();
     assert_eq!(found.versions[&first.id], first.held());
     assert!(!found.versions[&first.id].whole);
+}
+
+pub(crate) async fn bodies_come_of_what_is_whole(store: &dyn Store) {
+    let (held, lease) = carry(store, 1).await;
+    commit(store, &lease, held, keeping(vec![version(1), stub(2)])).await;
+    let wanted = Wanted {
+        bodies: vec![version(1).id, version(2).id, version(3).id, version(1).id],
+        ..Wanted::default()
+    };
+    let found = store.read(&held, &wanted).await.unwrap();
+    let body = version(1).body.unwrap();
+    assert_eq!(found.bodies, [(version(1).id, body)].into());
+    assert!(found.versions.is_empty() && found.records.is_empty());
 }
 
 pub(crate) async fn versions_come_in_the_order_asked_up_to_a_size(store: &dyn Store) {

@@ -125,6 +125,16 @@ async fn write(
     if !batch.records.is_empty() {
         heads::write(connection, space, &batch.records).await?;
     }
+    if let Some(read_key) = &batch.read_key {
+        sqlx::query(
+            "UPDATE spaces SET read_key = ?2, revision = revision + 1
+             WHERE space = ?1 AND read_key IS NOT ?2",
+        )
+        .bind(space)
+        .bind(read_key.to_string())
+        .execute(&mut *connection)
+        .await?;
+    }
     let to_segment = !batch.keep.is_empty() || !batch.fill.is_empty();
     count(connection, space, &counted, to_segment).await
 }
