@@ -15,6 +15,25 @@ use crate::folder::MemberFolder;
 use crate::replica::{self, Replica, WriteError};
 use crate::space::SpaceError;
 
+/// What a change does, for people: `Assigned`, `assigning`, and what.
+pub(super) struct Deed(
+    pub(super) &'static str,
+    pub(super) &'static str,
+    pub(super) String,
+);
+
+impl Deed {
+    /// As it is told once it is done.
+    fn done(&self) -> String {
+        format!("{} {}", self.0, self.2)
+    }
+
+    /// An error with what was refused, and what helps.
+    pub(super) fn explained<T>(&self, written: Result<T, WriteError>) -> anyhow::Result<T> {
+        explained(written).with_context(|| plain(&format!("{} {}", self.1, self.2)))
+    }
+}
+
 /// A space of a folder, open to be changed.
 pub(super) struct Changing {
     pub(super) entry: SpaceEntry,
@@ -28,17 +47,17 @@ impl Changing {
         Ok(Changing { entry, replica })
     }
 
-    /// Makes a change and tells what was `done`; nothing is written where it is refused.
+    /// Makes a change and tells of it; nothing is written where it is refused.
     pub(super) fn make(
         &mut self,
-        done: &str,
+        deed: &Deed,
         write: replica::Write,
         json: bool,
         out: &mut (dyn Write + Send),
     ) -> anyhow::Result<()> {
         let version = self.replica.write(write, UnixTime::now());
-        let version = explained(version)?;
-        tell_written(done, &[version], json, out)?;
+        let version = deed.explained(version)?;
+        tell_written(&deed.done(), &[version], json, out)?;
         if !json {
             tell_key_due(&self.replica, out)?;
         }

@@ -10,7 +10,7 @@ use minca_record::derive::invite_key;
 use minca_record::json::{Object, Text, Value};
 use minca_record::url::NodeUrl;
 
-use super::changing::{Changing, explained, tell_written};
+use super::changing::{Changing, Deed, explained, tell_written};
 use super::{WhichSpace, name, plain, print_json, visibility};
 use crate::access;
 use crate::clock::UnixTime;
@@ -90,7 +90,8 @@ fn open(
     let key = invite_key(&secret).did().to_string();
     let invitation = invitation(&mut changing, Some(&args.role))?;
     let write = access::invite(&key, &args.role, true);
-    let version = explained(changing.replica.write(write, UnixTime::now()))?;
+    let deed = Deed("Opened", "opening", format!("an invite to {}", args.role));
+    let version = deed.explained(changing.replica.write(write, UnixTime::now()))?;
     let invite = encode_invite(&invitation, Some(&secret));
     if args.json {
         let opened = Object::from([
@@ -180,8 +181,9 @@ fn close(
         bail!("no invite with the key {key} is known here: `holdfast member access` lists them");
     };
     let role = opened.role.as_str().unwrap_or_default().to_owned();
-    let done = format!("Closed the invite {key} to {role}");
-    changing.make(&done, access::invite(&key, &role, false), args.json, out)
+    let deed = Deed("Closed", "closing", format!("the invite {key} to {role}"));
+    let write = access::invite(&key, &role, false);
+    changing.make(&deed, write, args.json, out)
 }
 
 /// An invite in a file, or given as it is.

@@ -5,7 +5,7 @@ use std::io::Write;
 use clap::{Args, Subcommand};
 
 use super::WhichSpace;
-use super::changing::{Changing, did, explained, tell_key_due, tell_written};
+use super::changing::{Changing, Deed, did, explained, tell_key_due, tell_written};
 use super::membership::ChangeArgs;
 use crate::clock::UnixTime;
 use crate::folder::MemberFolder;
@@ -57,7 +57,8 @@ fn change(
     out: &mut (dyn Write + Send),
 ) -> anyhow::Result<()> {
     let mut changing = Changing::open(folder, &args.which)?;
-    let written = explained(changing.replica.change_key(UnixTime::now()))?;
+    let deed = Deed("Changed", "changing", "the space's key".to_owned());
+    let written = deed.explained(changing.replica.change_key(UnixTime::now()))?;
     tell_written("Changed the space's key", &written, args.json, out)?;
     if args.json {
         return Ok(());
@@ -102,9 +103,10 @@ fn revoke(
         false => cutoff::of_key(&changing.replica, &key),
     };
     let write = access::revoke(&key, &folder.account().did(), cutoff);
+    let deed = Deed("Revoked", "revoking", key.to_string());
     if key == folder.device().did() {
         // Whether the account may is asked before its key is left.
-        explained(changing.replica.ask(write.clone(), UnixTime::now()))?;
+        deed.explained(changing.replica.ask(write.clone(), UnixTime::now()))?;
         folder.take_fresh_key(&mut SystemRandomness)?;
         changing.replica.use_device(folder.device());
         if !args.json {
@@ -114,5 +116,5 @@ fn revoke(
             )?;
         }
     }
-    changing.make(&format!("Revoked {key}"), write, args.json, out)
+    changing.make(&deed, write, args.json, out)
 }

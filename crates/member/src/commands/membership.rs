@@ -6,7 +6,7 @@ use anyhow::ensure;
 use clap::Args;
 
 use super::WhichSpace;
-use super::changing::{Changing, account, explained, space_id, tell_written};
+use super::changing::{Changing, Deed, account, explained, space_id, tell_written};
 use crate::access;
 use crate::clock::UnixTime;
 use crate::folder::MemberFolder;
@@ -68,7 +68,8 @@ pub(super) fn remove(
         false => cutoff::of_account(&changing.replica, &account),
     };
     let write = access::remove(&account.to_string(), cutoff);
-    changing.make(&format!("Removed {account}"), write, args.json, out)
+    let deed = Deed("Removed", "removing", account.to_string());
+    changing.make(&deed, write, args.json, out)
 }
 
 pub(super) fn leave(
@@ -88,7 +89,8 @@ pub(super) fn leave(
     );
     let cutoff = cutoff::of_account(&changing.replica, &account);
     let write = access::remove(&account.to_string(), cutoff);
-    changing.make("Left the space", write, args.json, out)
+    let deed = Deed("Left", "leaving", "the space".to_owned());
+    changing.make(&deed, write, args.json, out)
 }
 
 pub(super) fn step_down(
@@ -100,7 +102,8 @@ pub(super) fn step_down(
     let account = folder.account().did();
     let cutoff = cutoff::of_account(&changing.replica, &account);
     let write = access::step_down(&account.to_string(), cutoff);
-    changing.make("Stepped down as a founder", write, args.json, out)
+    let deed = Deed("Stepped down", "stepping down", "as a founder".to_owned());
+    changing.make(&deed, write, args.json, out)
 }
 
 pub(super) fn succeed(
@@ -110,8 +113,8 @@ pub(super) fn succeed(
 ) -> anyhow::Result<()> {
     let mut changing = Changing::open(folder, &args.which)?;
     let successor = space_id(&args.successor)?;
-    let done = format!("Named {successor} a successor");
-    changing.make(&done, access::succeed(successor), args.json, out)
+    let deed = Deed("Named", "naming", format!("{successor} a successor"));
+    changing.make(&deed, access::succeed(successor), args.json, out)
 }
 
 pub(super) fn prove_forks(

@@ -8,7 +8,7 @@ use minca_access::check_relays;
 use minca_record::json::Text;
 
 use super::WhichSpace;
-use super::changing::{Changing, did};
+use super::changing::{Changing, Deed, did};
 use crate::access;
 use crate::folder::MemberFolder;
 
@@ -59,8 +59,8 @@ pub(super) fn relays(
     check_relays(&texts).context("the relays")?;
     let mut changing = Changing::open(folder, &args.which)?;
     let urls: Vec<&str> = args.relay.iter().map(String::as_str).collect();
-    let done = format!("Named {} relays", urls.len());
-    changing.make(&done, access::relays(&urls), args.json, out)
+    let deed = Deed("Named", "naming", format!("{} relays", urls.len()));
+    changing.make(&deed, access::relays(&urls), args.json, out)
 }
 
 pub(super) fn keepers(
@@ -75,7 +75,7 @@ pub(super) fn keepers(
         did(node)?;
         keepers.push((node, name));
     }
-    let done = format!("Named {} keepers", keepers.len());
+    let deed = Deed("Named", "naming", format!("{} keepers", keepers.len()));
     let write = access::keepers(&keepers, args.copies.map(u64::from));
-    changing.make(&done, write, args.json, out)
+    changing.make(&deed, write, args.json, out)
 }

@@ -10,7 +10,7 @@ use minca_record::json::{MESSAGE_DEPTH, Value, read};
 use minca_record::policy::Policy;
 
 use super::WhichSpace;
-use super::changing::{Changing, account};
+use super::changing::{Changing, Deed, account};
 use crate::access::{self, Grant, RoleDraft};
 use crate::cutoff;
 use crate::folder::MemberFolder;
@@ -134,8 +134,8 @@ fn define(
     };
     let (space, issuer) = (changing.entry.space.id(), folder.account().did());
     let write = access::define_role(space, &issuer, &role, &mut SystemRandomness)?;
-    let done = format!("Defined the role {}", args.name);
-    changing.make(&done, write, args.json, out)
+    let deed = Deed("Defined", "defining", format!("the role {}", args.name));
+    changing.make(&deed, write, args.json, out)
 }
 
 /// `/command` or `/command=policy`.
@@ -164,8 +164,12 @@ fn assign(
     let mut changing = Changing::open(folder, &args.which)?;
     let account = account(folder, &args.account)?;
     let write = access::assign(&account.to_string(), &args.role);
-    let done = format!("Assigned {} to {account}", args.role);
-    changing.make(&done, write, args.json, out)
+    let deed = Deed(
+        "Assigned",
+        "assigning",
+        format!("{} to {account}", args.role),
+    );
+    changing.make(&deed, write, args.json, out)
 }
 
 fn unassign(
@@ -180,8 +184,8 @@ fn unassign(
         false => cutoff::of_account(&changing.replica, &account),
     };
     let write = access::unassign(&account.to_string(), &args.role, cutoff);
-    let done = format!("Took {} from {account}", args.role);
-    changing.make(&done, write, args.json, out)
+    let deed = Deed("Took", "taking", format!("{} from {account}", args.role));
+    changing.make(&deed, write, args.json, out)
 }
 
 fn leave(
@@ -193,10 +197,6 @@ fn leave(
     let account = folder.account().did();
     let cutoff = cutoff::of_account(&changing.replica, &account);
     let write = access::unassign(&account.to_string(), &args.role, cutoff);
-    changing.make(
-        &format!("Left the role {}", args.role),
-        write,
-        args.json,
-        out,
-    )
+    let deed = Deed("Left", "leaving", format!("the role {}", args.role));
+    changing.make(&deed, write, args.json, out)
 }

@@ -124,10 +124,10 @@ async fn sync_with(
     let node = connection.node();
     let timeout = Duration::from_secs(args.timeout);
     let mut level = connection.sync_until_level(replica, timeout).await;
-    let mut told = Vec::new();
+    let (mut wrote, mut told) = (0, Vec::new());
     if level.is_ok() {
         let done = upkeep(folder, entry, replica)?;
-        told = done.told;
+        (wrote, told) = (done.written.len(), done.told);
         for version in &done.written {
             connection.push(replica, version).await?;
         }
@@ -142,19 +142,23 @@ async fn sync_with(
         some => format!("the host didn't acknowledge {some} versions of this device"),
     })?;
     let held = replica.holdings().len();
+    let new = held.saturating_sub(before + wrote);
     let device = replica.device().did();
     let unconfirmed = replica.holdings().unconfirmed(&device).len();
     if args.json {
+        let told: Vec<Value> = told.into_iter().map(Value::from).collect();
         let synced = Object::from([
             ("node", Value::from(node.to_string())),
             ("versions", Value::from(held as u64)),
-            ("new", Value::from((held - before) as u64)),
+            ("new", Value::from(new as u64)),
             ("unconfirmed", Value::from(unconfirmed as u64)),
+            ("wrote", Value::from(wrote as u64)),
+            ("told", told.into()),
         ]);
         return print_json(out, &synced);
     }
     writeln!(out, "Level with {node}")?;
-    writeln!(out, "  versions {held} (new here: {})", held - before)?;
+    writeln!(out, "  versions {held} (new here: {new})")?;
     if unconfirmed > 0 {
         writeln!(
             out,

@@ -102,7 +102,10 @@ impl Replica {
             let held = version
                 .body()
                 .and_then(|body| KeyBox::read(space.id(), body));
-            let lacks = held.filter(|held| space.held_key(held.key_id).is_none());
+            // What names no key of the space, or one that is held, isn't worth opening.
+            let is_key = |key_id: &str| state.keys.iter().any(|key| key.key_id == key_id);
+            let lacks =
+                held.filter(|held| is_key(held.key_id) && space.held_key(held.key_id).is_none());
             let opened = lacks.and_then(|lacks| {
                 let is_named = |key_id: &str, read_key: &Did| is_named(state, key_id, read_key);
                 lacks.open(&account, &own, is_named).ok()

@@ -167,6 +167,8 @@ async fn roles_are_defined_assigned_and_taken() {
     let refused = club
         .refused(host, &["role", "assign", &other_account, "host"])
         .await;
+    let expected = format!("assigning host to {other_account}: ");
+    assert!(refused.starts_with(&expected), "{refused}");
     assert!(refused.contains("Nothing was written") && refused.contains("no role of its author"));
     let refused = club
         .refused(other, &["role", "define", "mine", "--grant", "/"])
@@ -360,7 +362,9 @@ async fn a_reader_that_has_no_box_yet_gets_one_at_a_sync() {
     let told = club.run(0, &["key", "share"]).await;
     assert!(told.contains("has the current key"));
     // Its own sync tells it of the new member, and hands on the key.
-    club.sync(&[0]).await;
+    let synced = lines(&club.run(0, &["sync", "--json"]).await).remove(0);
+    assert_eq!(synced.get("wrote"), Some(&Value::from(1_u32)));
+    assert_eq!(list(&synced, "told"), []);
     let told = club.run(0, &["key", "share"]).await;
     assert!(told.contains("has the current key"));
     assert_eq!(list(&club.access(0).await, "keys").len(), 2);

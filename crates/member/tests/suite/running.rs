@@ -49,3 +49,8 @@ pub(crate) fn lines(json: &str) -> Vec<Object> {
 pub(crate) fn text<'a>(object: &'a Object, name: &str) -> &'a str {
     object.get(name).and_then(Value::as_str).unwrap()
 }
+
+#[test]
+fn the_commands_are_put_together_as_clap_wants_them() {
+    <Cli as clap::CommandFactory>::command().debug_assert();
+}
