@@ -12,7 +12,7 @@ use minca_record::required::{RECORD_DELETE, RECORD_WRITE};
 
 use super::arena::Change;
 use super::bit_set::BitSet;
-use super::may::{Arguments, Invocation};
+use super::may::{Arguments, BodyIs, Invocation};
 use super::names::Name;
 use super::seen::{SeenView, closure, heads_of};
 use super::view::View;
@@ -90,7 +90,11 @@ impl<'a> RecordInvocation<'a> {
         if self.collection.starts_with("sys.") {
             return view.is_member(account, work);
         }
-        let is_unread = !matches!(self.body, Body::Read(_));
+        let body = match self.body {
+            Body::Read(_) => BodyIs::Read,
+            Body::Sealed | Body::Stub if take_on_trust => BodyIs::TakenOnTrust,
+            Body::Sealed | Body::Stub => BodyIs::Lacking,
+        };
         let invocation = Invocation {
             cmd: if self.deletes {
                 RECORD_DELETE
@@ -98,7 +102,7 @@ impl<'a> RecordInvocation<'a> {
                 RECORD_WRITE
             },
             arguments: self,
-            body_is_unread: take_on_trust && is_unread,
+            body,
         };
         view.may(account, invocation, work)
     }

@@ -23,8 +23,18 @@ const LONGEST_REMEMBERED: usize = 1_024;
 pub(super) struct Invocation<'a> {
     pub(super) cmd: &'a str,
     pub(super) arguments: &'a dyn Arguments,
-    /// Whether the body can't be read here, and a statement on it is taken as holding.
-    pub(super) body_is_unread: bool,
+    pub(super) body: BodyIs,
+}
+
+/// What a policy on a record's body makes of it (03 §2.2).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum BodyIs {
+    /// It is here, or there is none.
+    Read,
+    /// It can't be read here: a statement on it is taken as holding.
+    TakenOnTrust,
+    /// It isn't here yet: a statement on it doesn't hold.
+    Lacking,
 }
 
 /// A command's arguments.
@@ -49,7 +59,7 @@ impl<'a> Invocation<'a> {
         Invocation {
             cmd,
             arguments,
-            body_is_unread: false,
+            body: BodyIs::Read,
         }
     }
 }
@@ -241,7 +251,7 @@ impl<'a> Asking<'a> {
     fn answer_about(&mut self, definition: Index, lens: Lens<'a>, work: &mut Work) -> Option<bool> {
         if self.own.is_none() {
             let mut invocation = self.invocation.cmd.as_bytes().to_vec();
-            invocation.push(u8::from(self.invocation.body_is_unread));
+            invocation.push(self.invocation.body as u8);
             invocation.extend(self.invocation.arguments.with_body().0.canonical());
             let answers = work.take_answers(&invocation);
             self.own = Some((invocation, answers));
@@ -331,13 +341,21 @@ fn grant_fits(arena: &Arena, grant: GrantId, invocation: Invocation<'_>, work: &
     if !covers(&grant.cmd, invocation.cmd) {
         return false;
     }
-    if invocation.body_is_unread {
-        work.spent += grant.weight;
-        return grant.pol.holds_unread(invocation.arguments.without_body());
+    let unread = invocation.arguments.without_body();
+    match invocation.body {
+        BodyIs::Read => {}
+        BodyIs::TakenOnTrust => {
+            work.spent += grant.weight;
+            return grant.pol.holds_unread(unread);
+        }
+        BodyIs::Lacking => {
+            work.spent += grant.weight;
+            return grant.pol.holds_unread_for_certain(unread);
+        }
     }
     let (arguments, values) = match grant.reads_body {
         true => invocation.arguments.with_body(),
-        false => (invocation.arguments.without_body(), 1),
+        false => (unread, 1),
     };
     let elements = arguments.iter().map(|(_, value)| match value {
         Value::Array(elements) => elements.len() as u64,

@@ -39,6 +39,14 @@ impl Policy {
         self.statements.iter().map(Statement::weight).sum()
     }
 
+    /// Whether the policy holds whatever the argument [`UNREADABLE`] is: every statement is true
+    /// without reading it.
+    pub fn holds_unread_for_certain(&self, arguments: &Object) -> bool {
+        self.statements
+            .iter()
+            .all(|statement| statement.outcome_unread(arguments) == Outcome::True)
+    }
+
     /// Whether some statement, at the level of the arguments, reads the argument [`UNREADABLE`].
     pub fn reads_unreadable(&self) -> bool {
         self.statements.iter().any(Statement::reads_unreadable)
