@@ -123,6 +123,44 @@ proptest! {
     }
 
     #[test]
+    fn placing_an_event_takes_no_more_than_was_said_before(random in histories(36, 0)) {
+        let mut history = History::new(&random.constitution);
+        for event in &random.events {
+            let most = history.most_it_takes(event);
+            let before = history.spent();
+            history.add(event.clone());
+            // One step, which is the placing.
+            history.advance(1);
+            let took = history.spent() - before;
+            prop_assert!(took <= most, "{took} steps, not at most {most}: {event:?}");
+            history.advance(u64::MAX);
+        }
+    }
+
+    #[test]
+    fn who_reads_no_more_is_a_former_member(random in histories(36, 0)) {
+        let case = case_of(&random, &random.events);
+        let mut history = replayed(&case);
+        let state = history.current();
+        let founders = random.constitution.founders();
+        let assigned = random.constitution.assigned().iter().map(|it| it.account.clone());
+        let mut once: BTreeSet<Text> = founders.iter().cloned().chain(assigned).collect();
+        for event in &random.events {
+            if let Kind::Assign { did, .. } | Kind::Remove { did } | Kind::StepDown { did } = &event.kind
+                && is_applied(&mut history, event)
+            {
+                once.insert(did.clone());
+            }
+        }
+        for name in everyone().0 {
+            let did = name.as_str().unwrap().parse().unwrap();
+            let reads = state.founders.contains(&name) || state.assigned.contains_key(&name);
+            prop_assert_eq!(history.is_member(&did), reads);
+            prop_assert_eq!(history.is_former_member(&did), once.contains(&name) && !reads);
+        }
+    }
+
+    #[test]
     fn an_interrupted_replay_comes_to_the_same_bytes(random in histories(36, 4)) {
         let case = case_of(&random, &random.events);
         let mut history = History::new(&case.constitution);

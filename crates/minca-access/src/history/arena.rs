@@ -147,6 +147,9 @@ pub(super) struct Arena {
     pub(super) relays_at: Key,
     pub(super) keepers_at: Key,
 
+    /// How many definitions of roles there are, and the weight of all they grant.
+    pub(super) definitions: u64,
+    pub(super) granted: u64,
     grant_ids: HashMap<Vec<u8>, GrantId>,
     pub(super) grants: Vec<KnownGrant>,
 }
@@ -177,6 +180,8 @@ impl Arena {
             key_changes_at: 0,
             relays_at: 0,
             keepers_at: 0,
+            definitions: 0,
+            granted: 0,
             grant_ids: HashMap::new(),
             grants: Vec::new(),
         };
@@ -236,6 +241,9 @@ impl Arena {
         let mut ids: Vec<GrantId> = grants.iter().map(|grant| self.grant(grant)).collect();
         ids.sort_unstable();
         ids.dedup();
+        self.definitions += 1;
+        let weights = ids.iter().map(|id| self.grants[*id as usize].weight + 1);
+        self.granted += weights.sum::<u64>();
         Definition {
             grants: ids.into(),
             nests: nests.iter().map(|nest| self.names.of_str(nest)).collect(),

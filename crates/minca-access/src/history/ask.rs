@@ -4,11 +4,11 @@ use minca_record::content_id::ContentId;
 use minca_record::did::Did;
 use minca_record::json::Text;
 
-use super::History;
 use super::refusal::key_of;
 use super::seen::heads_of;
 use super::validity::Lens;
 use super::view::{DefinitionState, View};
+use super::{History, Index};
 
 impl History {
     /// The definition in force for a collection as of `at(seen)` (03 §5.2 step 9):
@@ -39,6 +39,27 @@ impl History {
         let view = seen.seen_as(&self.arena, &self.whole);
         let account = self.arena.names.known_did(account);
         Some(account.is_some_and(|account| view.is_member(account, &mut self.work)))
+    }
+
+    /// Whether an account read the space once and does no more (03 §9.2, 04 §6.3): an
+    /// applied assignment, unassignment or removal names it, or an applied stepping
+    /// down, or the constitution does, and it is no reader now.
+    pub fn is_former_member(&mut self, account: &Did) -> bool {
+        self.settle();
+        let Some(account) = self.arena.names.known_did(account) else {
+            return false;
+        };
+        let (arena, whole) = (&self.arena, &self.whole);
+        let is_applied = |index: &Index| whole.valid.contains(*index);
+        let assignments = arena.assignments_at.get(account).into_iter().flatten();
+        let mut assignments = assignments.copied();
+        let mut takers = self.reach.takers.get(&account).into_iter().flatten();
+        let was_reader = arena.founders.contains(&account)
+            || takers.any(is_applied)
+            || assignments
+                .any(|at| at.is_founding || arena.on_key[at.key as usize].iter().any(is_applied));
+        let now = View::bare(arena, Lens::Among(whole), &self.current);
+        was_reader && !now.is_member(account, &mut self.work)
     }
 
     /// The read keys of a private space, the current one last. None in a public space.

@@ -33,7 +33,7 @@ pub struct History {
     pub(super) founding: BTreeMap<Text, RoleState>,
 
     /// Events all of whose `seen` is placed or before them here.
-    ready: VecDeque<Arc<Event>>,
+    pub(super) ready: VecDeque<Arc<Event>>,
     ready_ids: HashSet<ContentId>,
     /// Events whose `seen` names what isn't held, or waits, or themselves.
     pub(super) waiting: HashMap<ContentId, Waiting>,
