@@ -4,6 +4,7 @@
 mod kills;
 mod kit;
 mod meeting;
+mod members;
 mod operator;
 mod refusing;
 mod segments;

@@ -10,7 +10,7 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use minca_access::history::{
     Admission, Body, History, Judgement, Record, RecordInvocation, Status, Verdict,
 };
-use minca_access::{Event, NoEvent, event_of};
+use minca_access::{Event, NoEvent, event_of, event_of_kept};
 use minca_record::content_id::ContentId;
 use minca_record::did::Did;
 use minca_record::json::{Object, Value};
@@ -156,7 +156,7 @@ impl Gatekeeper {
     /// The change a version of an access collection makes, or why it is none; `None` for a version
     /// of another collection.
     pub fn event(&self, checked: &Checked) -> Option<Result<Event, NoEvent>> {
-        is_change(&checked.version).then(|| event_in(&self.space, checked))
+        is_change(&checked.version).then(|| event_of(checked, of(&self.space)))
     }
 
     /// What would become of a change, were it made on top of what is held.
@@ -238,7 +238,8 @@ pub(crate) fn history_of(space: &Space, holdings: &Holdings) -> History {
     let mut history = History::new(space.constitution());
     for collection in ACCESS_COLLECTIONS {
         for version in holdings.versions_in(collection) {
-            let event = checked_before(version).and_then(|it| event_in(space, &it).ok());
+            let kept = Checked::kept((**version).clone());
+            let event = kept.and_then(|kept| event_of_kept(&kept, of(space)).ok());
             if let Some(event) = event {
                 history.add(event);
             }
@@ -247,25 +248,15 @@ pub(crate) fn history_of(space: &Space, holdings: &Holdings) -> History {
     history
 }
 
-fn event_in(space: &Space, checked: &Checked) -> Result<Event, NoEvent> {
-    let of = minca_access::Space {
+fn of(space: &Space) -> minca_access::Space {
+    minca_access::Space {
         id: space.id(),
         is_private: space.is_private(),
-    };
-    event_of(checked, of)
+    }
 }
 
 fn is_change(version: &Version) -> bool {
     is_access_collection(&version.collection().into())
-}
-
-/// A version that is held, and so was checked when it came.
-pub(crate) fn checked_before(version: &Version) -> Option<Checked> {
-    Some(Checked {
-        version: version.clone(),
-        author: Did::parse(version.author().as_str()?).ok()?,
-        root: root_of(version)?,
-    })
 }
 
 /// The account a version speaks for that is held, and so was checked when it came: its note isn't

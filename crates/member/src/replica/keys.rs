@@ -18,7 +18,7 @@ use minca_record::version::{Checked, Version};
 use super::{Replica, WriteError};
 use crate::access;
 use crate::clock::UnixTime;
-use crate::gatekeeper::{checked_before, history_of};
+use crate::gatekeeper::history_of;
 use crate::randomness::random_bytes;
 use minca_access::history::{Status, Verdict};
 
@@ -237,7 +237,7 @@ impl Replica {
         let standing = held
             .filter(|version| self.gatekeeper().stands(version, &self.holdings) == Verdict::Stands);
         standing
-            .filter_map(|version| checked_before(version))
+            .filter_map(|version| Checked::kept((**version).clone()))
             .collect()
     }
 
