@@ -15,7 +15,7 @@ const SIZES: [usize; 3] = [500, 1_000, 2_000];
 type Shape = fn(&Builder, usize) -> Builder;
 
 pub fn measure(builder: &Builder, is_wanted: impl Fn(&str) -> bool) {
-    let shapes: [(&str, Shape); 11] = [
+    let shapes: [(&str, Shape); 13] = [
         ("layers of 64, each naming all of the last", layers),
         ("rivals of rivals in layers of 64", rivals),
         (
@@ -29,6 +29,11 @@ pub fn measure(builder: &Builder, is_wanted: impl Fn(&str) -> bool) {
         ("everybody removing everybody", melee),
         ("two branches, merged again and again", branches),
         ("an account with half the roles, in policies", many_roles),
+        (
+            "a definition contested by half, then asked about",
+            contested,
+        ),
+        ("assigned and removed by half, then asked about", torn),
         ("a struck start that all else rests on", struck_start),
     ];
     for (name, shape) in shapes {
@@ -127,20 +132,7 @@ fn flat_rivals(builder: &Builder, size: usize) -> Builder {
     let rivals: Vec<ContentId> = (0..size / 2)
         .map(|number| built.add(1 + number % ADMINS, &[], wide_role("admin", number, &[])))
         .collect();
-    // Sixty-four can be named at once, so a tree gathers them.
-    let mut gathered = rivals;
-    let mut number = 0;
-    while gathered.len() > 1 {
-        gathered = gathered
-            .chunks(64)
-            .map(|chunk| {
-                number += 1;
-                let kind = built.assign(ADMINS + number, "member", true);
-                built.add(0, chunk, kind)
-            })
-            .collect();
-    }
-    let mut last = gathered[0];
+    let mut last = gather(&mut built, rivals);
     while built.events.len() < size {
         let number = built.events.len();
         let kind = built.assign(ADMINS + number % 2_000, "member", true);
@@ -300,6 +292,73 @@ fn many_roles(builder: &Builder, size: usize) -> Builder {
         let role = format!("r{}", built.events.len() % (size / 4));
         let kind = built.assign(target, &role, false);
         built.add(asking, &seen, kind);
+    }
+    built
+}
+
+/// Definitions of one collection made apart, each after a delete of its own, and then
+/// changes by an account that may only if it defined it first.
+fn contested(builder: &Builder, size: usize) -> Builder {
+    let mut built = builder.anew();
+    let defines = |deleted| Kind::Definition {
+        name: "app.chat".into(),
+        deleted,
+    };
+    let member = ADMINS + 1;
+    let kind = built.assign(member, "member", true);
+    let assigned = built.add(0, &[], kind);
+    let first = built.add(0, &[assigned], defines(false));
+    let mut rivals = Vec::new();
+    while built.events.len() < size / 2 {
+        let deleted = built.add(0, &[first], defines(true));
+        let by = 1 + built.events.len() % ADMINS;
+        rivals.push(built.add(by, &[deleted], defines(false)));
+    }
+    let mut last = gather(&mut built, rivals);
+    while built.events.len() < size {
+        last = built.add(member, &[last], defines(false));
+    }
+    built
+}
+
+/// Names all of these in a tree of changes, as one can name sixty-four; its root.
+fn gather(built: &mut Builder, mut gathered: Vec<ContentId>) -> ContentId {
+    let mut number = 0;
+    while gathered.len() > 1 {
+        gathered = gathered
+            .chunks(64)
+            .map(|chunk| {
+                number += 1;
+                let kind = built.assign(ADMINS + number, "member", true);
+                built.add(0, chunk, kind)
+            })
+            .collect();
+    }
+    gathered[0]
+}
+
+/// An account that is assigned a role and removed many times apart, whose changes come
+/// after all of that.
+fn torn(builder: &Builder, size: usize) -> Builder {
+    let mut built = builder.anew();
+    let torn = ADMINS + 1_900;
+    let mut apart = Vec::new();
+    let kind = built.assign(torn, "member", true);
+    let assigned = built.add(0, &[], kind);
+    while built.events.len() < size / 2 {
+        let by = 1 + built.events.len() % ADMINS;
+        let kind = match built.events.len() % 2 {
+            0 => built.assign(torn, "member", true),
+            _ => Kind::Remove {
+                did: built.text(torn),
+            },
+        };
+        apart.push(built.add(by, &[assigned], kind));
+    }
+    let mut last = gather(&mut built, apart);
+    while built.events.len() < size {
+        let kind = built.assign(ADMINS + built.events.len() % 1_800, "admin", true);
+        last = built.add(torn, &[last], kind);
     }
     built
 }

@@ -99,6 +99,11 @@ impl BitSet {
         })
     }
 
+    /// Whether every member is in `other`.
+    pub(super) fn is_within(&self, other: &BitSet) -> bool {
+        self.difference(other).next().is_none()
+    }
+
     /// The members, ascending.
     pub(super) fn iter(&self) -> impl Iterator<Item = Index> + '_ {
         self.chunks.iter().enumerate().flat_map(|(number, chunk)| {
@@ -232,7 +237,9 @@ mod tests {
             let open = both.iter().copied().rfind(|index| !gone.contains(*index));
             prop_assert_eq!(own.last_common(&other, &gone), open);
             prop_assert!(own.difference(&other).eq(own_model.difference(&other_model).copied()));
+            prop_assert_eq!(own.is_within(&other), own_model.is_subset(&other_model));
             other.unite(&own);
+            prop_assert!(own.is_within(&other));
             prop_assert!(other.iter().eq(own_model.union(&other_model).copied()));
         }
     }

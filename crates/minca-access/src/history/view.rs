@@ -121,7 +121,7 @@ impl<'a> View<'a> {
         let removes = self.arena.remove_at.get(account);
         let removes = removes.map_or(&[][..], |key| self.latest(*key));
         let latest = self.latest(key);
-        work.spent += 1 + (latest.len() * (1 + removes.len())) as u64;
+        work.spent += 1 + latest.len() as u64 + removes.len() as u64;
         if latest.is_empty() {
             return (is_founding && removes.is_empty()).then_some(None);
         }
@@ -132,10 +132,8 @@ impl<'a> View<'a> {
         if !latest.iter().all(assigns) {
             return None;
         }
-        let after_removes = |index: &Index| {
-            let mut removes = removes.iter();
-            removes.all(|remove| self.arena.saw(*index, *remove))
-        };
+        let removes: BitSet = removes.iter().copied().collect();
+        let after_removes = |index: &Index| removes.is_within(&self.arena.event(*index).saw);
         let standing = latest.iter().copied().filter(after_removes);
         self.arena.lowest(standing).map(Some)
     }
@@ -201,11 +199,39 @@ impl<'a> View<'a> {
         let Some(winner) = self.arena.lowest(latest.iter().copied()) else {
             return DefinitionState::None;
         };
-        if latest.len() > 1 && !self.has_one_winner(latest, key, work) {
+        if latest.len() > 1 {
+            return self.definition_of_rivals(latest, winner, key, work);
+        }
+        self.definition_by(winner, key, work)
+    }
+
+    /// Where several changes are latest. In own views that depends on them alone, and is
+    /// remembered: what else was written there one of them saw.
+    fn definition_of_rivals(
+        &self,
+        latest: &[Index],
+        winner: Index,
+        key: Key,
+        work: &mut Work,
+    ) -> DefinitionState {
+        let is_own = matches!(self.lens, Lens::Own);
+        if let Some(known) = work.definitions.get(latest).filter(|_| is_own) {
+            return known.clone();
+        }
+        let state = if self.has_one_winner(latest, key, work) {
+            self.definition_by(winner, key, work)
+        } else {
             let mut contested = latest.to_vec();
             contested.sort_by(|a, b| self.arena.id(*a).cmp(self.arena.id(*b)));
-            return DefinitionState::Contested(contested);
+            DefinitionState::Contested(contested)
+        };
+        if is_own {
+            work.keep_definition(latest, &state);
         }
+        state
+    }
+
+    fn definition_by(&self, winner: Index, key: Key, work: &mut Work) -> DefinitionState {
         if is_delete(self.arena, winner) {
             return DefinitionState::None;
         }
@@ -229,8 +255,21 @@ impl<'a> View<'a> {
         let Some(definer) = self.first_definer(latest[0], key, work) else {
             return false;
         };
-        let mut others = latest[1..].iter();
-        others.all(|other| self.first_definer(*other, key, work) == Some(definer))
+        // Who first defined it goes by the deletes a change saw, and most saw the same.
+        let mut last = self.seen_deletes(latest[0], key, work);
+        latest[1..].iter().all(|other| {
+            let deletes = self.seen_deletes(*other, key, work);
+            let is_same = deletes == last;
+            last = deletes;
+            is_same || self.first_definer(*other, key, work) == Some(definer)
+        })
+    }
+
+    /// The deletes on a definition's key, of those merged here, that an event saw.
+    fn seen_deletes(&self, winner: Index, key: Key, work: &mut Work) -> Vec<Index> {
+        let mut deletes = self.all_on(key, work);
+        deletes.retain(|index| is_delete(self.arena, *index) && self.arena.saw(winner, *index));
+        deletes
     }
 
     /// The account of the first definitions: those of the set that saw every delete
@@ -238,19 +277,8 @@ impl<'a> View<'a> {
     fn first_definer(&self, winner: Index, key: Key, work: &mut Work) -> Option<Name> {
         let arena = self.arena;
         let all = self.all_on(key, work);
-        let seen_deletes: BitSet = all
-            .iter()
-            .copied()
-            .filter(|index| is_delete(arena, *index) && arena.saw(winner, *index))
-            .collect();
-        let deletes = seen_deletes.len();
-        let saw_deletes = |index: &Index| {
-            deletes == 0
-                || seen_deletes
-                    .difference(&arena.event(*index).saw)
-                    .next()
-                    .is_none()
-        };
+        let seen_deletes: BitSet = self.seen_deletes(winner, key, work).into_iter().collect();
+        let saw_deletes = |index: &Index| seen_deletes.is_within(&arena.event(*index).saw);
         let candidates: Vec<Index> = all
             .into_iter()
             .filter(|index| !is_delete(arena, *index) && saw_deletes(index))
