@@ -2,8 +2,9 @@
 //! counts (03 §5).
 //!
 //! It holds the space and the replay of its access history, made of the access versions that are
-//! held. What the rules of a collection's definition say (02 §7, §8) is not looked at here: those
-//! are checked by hosts, and by whoever writes.
+//! held. Of the rules of a definition (02 §7, §8) it checks what a host does; in a private space
+//! it reads definitions, which a host can't, but checks tags, `onePer` keys and `fixed` fields no
+//! more than one.
 
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
@@ -12,10 +13,13 @@ use minca_access::history::{
 };
 use minca_access::{Event, NoEvent, event_of, event_of_kept};
 use minca_record::content_id::ContentId;
+use minca_record::definition::{Definition, read_definition};
 use minca_record::did::Did;
 use minca_record::json::{Object, Value};
 use minca_record::note::UnverifiedNote;
 use minca_record::required::{ACCESS_COLLECTIONS, is_access_collection};
+use minca_record::rules::{FirstVersion, RuleRefusal, Sight, check_final, check_rules, has_rules};
+use minca_record::topics::TagKey;
 use minca_record::version::{self, ChainRefusal, Checked, Held, Missing, Version, follows};
 use thiserror::Error;
 
@@ -37,6 +41,9 @@ pub enum Refusal {
     /// Its account might not write it, as of what it saw (03 §5.2 step 7).
     #[error("its account was not allowed to write it")]
     NotAllowed,
+    /// It breaks a rule of the definition in force as of what it saw.
+    #[error(transparent)]
+    Rule(#[from] RuleRefusal),
 }
 
 /// What is to be done with a version whose copy is good.
@@ -127,8 +134,12 @@ impl Gatekeeper {
                     (Verdict::Refused, _) => Answer::Refuse(Refusal::NotAllowed),
                     (Verdict::NotYet, Some(missing)) => waits(WaitsFor::Version(*missing)),
                     // A stub that can't be judged without its body is taken as it is.
-                    (Verdict::NotYet, None) | (Verdict::Stands | Verdict::Withdrawn, _) => {
-                        Answer::Take
+                    (Verdict::NotYet, None) => Answer::Take,
+                    (Verdict::Stands | Verdict::Withdrawn, _) => {
+                        match self.check_rules(version, &checked.root, holdings) {
+                            Ok(()) => Answer::Take,
+                            Err(why) => Answer::Refuse(why.into()),
+                        }
                     }
                 };
             }
@@ -214,6 +225,51 @@ impl Gatekeeper {
             invocation: &invocation,
         };
         self.history().standing(&record, None)
+    }
+
+    /// The definition in force for a collection, as a version that names `seen` is judged by it;
+    /// `None` where there is none this device can read.
+    pub fn definition(
+        &self,
+        collection: &str,
+        seen: &[ContentId],
+        holdings: &Holdings,
+    ) -> Option<Definition> {
+        if !has_rules(collection) {
+            return None;
+        }
+        let in_force = self.history().definition_in_force(collection, seen)?;
+        let version = holdings.get(&in_force)?;
+        match self.space.open(version) {
+            Opened::Body(body) => read_definition(version.key(), &body).ok(),
+            _ => None,
+        }
+    }
+
+    /// Checks a version by the definition in force (02 §9.4 B, steps 4 and 6 to 9).
+    ///
+    /// # Errors
+    /// The first rule it breaks.
+    pub fn check_rules(
+        &self,
+        version: &Version,
+        root: &Did,
+        holdings: &Holdings,
+    ) -> Result<(), RuleRefusal> {
+        let collection = version.collection();
+        let Some(definition) = self.definition(collection, version.seen(), holdings) else {
+            return Ok(());
+        };
+        let sight = match self.space.is_private() {
+            true => Sight::Blind,
+            false => Sight::Public(TagKey::of_public_space(self.space.id())),
+        };
+        let first = version.genesis().and_then(|first| holdings.get(&first));
+        let first = first.map_or(FirstVersion::default(), |first| {
+            FirstVersion::from(&**first)
+        });
+        check_final(Some(&definition), version)?;
+        check_rules(&sight, Some(&definition), version, &root.to_string(), first)
     }
 
     /// Whether this device reads the space: a public one, or a private one of which it holds the

@@ -3,6 +3,7 @@
 mod access;
 mod account;
 mod changing;
+mod definitions;
 mod invites;
 mod keys;
 mod membership;
@@ -27,6 +28,7 @@ use changing::space_id;
 
 pub use access::AccessArgs;
 pub use account::{InitArgs, JoinArgs};
+pub use definitions::DefineCollectionArgs;
 pub use invites::{CloseArgs, InviteCommand, OpenArgs, ViewArgs};
 pub use keys::{KeyCommand, RevokeArgs};
 pub use membership::{ChangeArgs, RemoveArgs, SucceedArgs};
@@ -71,6 +73,8 @@ pub enum MemberCommand {
     Delete(DeleteArgs),
     /// List the records of a space.
     List(ListArgs),
+    /// Define a collection, or define it anew. `delete collection:<name>` ends a definition.
+    Define(DefineCollectionArgs),
     /// Bring a space level with its hosts.
     Sync(SyncArgs),
     /// Write a space card, with which another device joins.
@@ -121,6 +125,7 @@ pub async fn run(args: MemberArgs, out: &mut (dyn Write + Send)) -> anyhow::Resu
         MemberCommand::Edit(edit) => records::edit(&open(folder)?, edit, out),
         MemberCommand::Delete(delete) => records::delete(&open(folder)?, &delete, out),
         MemberCommand::List(list) => records::list(&open(folder)?, &list, out),
+        MemberCommand::Define(define) => definitions::define(&open(folder)?, &define, out),
         MemberCommand::Sync(sync) => syncing::sync(&mut open(folder)?, &sync, out).await,
         MemberCommand::Access(access) => access::show(&open(folder)?, &access, out),
         MemberCommand::Role(role) => roles::run(&open(folder)?, &role, out),

@@ -195,7 +195,7 @@ fn find_key(replica: &Replica, given: &str) -> anyhow::Result<String> {
     }
 }
 
-fn body(given: &str) -> anyhow::Result<Value> {
+pub(super) fn body(given: &str) -> anyhow::Result<Value> {
     let mut text = given.to_owned();
     if given == "-" {
         text.clear();

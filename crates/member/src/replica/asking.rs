@@ -76,7 +76,7 @@ impl Replica {
         }
         let judgement = gatekeeper.judge_record(version, &account, &self.holdings);
         match judgement.verdict {
-            Verdict::Stands => Ok(()),
+            Verdict::Stands => Ok(gatekeeper.check_rules(version, &account, &self.holdings)?),
             Verdict::Withdrawn => Err(WriteError::Withdrawn),
             Verdict::NotYet => Err(WriteError::SeenMissing),
             Verdict::Refused if !gatekeeper.history().is_member(&account) => {

@@ -3,6 +3,7 @@
 mod asking;
 mod keys;
 mod reading;
+mod rules;
 
 pub use reading::Record;
 
@@ -13,6 +14,7 @@ use minca_record::did::Did;
 use minca_record::files::NamedFile;
 use minca_record::json::{Text, Value};
 use minca_record::required::is_access_collection;
+use minca_record::rules::RuleRefusal;
 use minca_record::version::{ShapeError, Version};
 use minca_sync::message::Holds;
 use thiserror::Error;
@@ -61,6 +63,15 @@ pub enum WriteError {
     /// It would be withdrawn as soon as it is written.
     #[error("what this device's key writes doesn't count: it was revoked, or its line isn't one")]
     Withdrawn,
+    /// It breaks a rule of the definition in force (02 §7).
+    #[error(transparent)]
+    Rule(#[from] RuleRefusal),
+    /// The content gives no record key under `onePer`.
+    #[error("the content lacks what the collection's `onePer` derives the record key from")]
+    NoOnePerKey,
+    /// The record key can't be derived without the space's first key.
+    #[error("this device doesn't hold the space's first key, which `onePer` keys are made with")]
+    FirstKeyMissing,
     /// It names changes of access that aren't held.
     #[error("it names changes of access that this device doesn't hold")]
     SeenMissing,
@@ -270,7 +281,16 @@ impl Replica {
             return Err(WriteError::LineUnknown);
         }
         let root = self.device.account().did();
-        let key = match write.key {
+        let heads = self.heads(&write.collection);
+        let gatekeeper = self.sync.gatekeeper();
+        let seen = write.seen.as_ref().unwrap_or(&heads);
+        let definition = gatekeeper.definition(&write.collection, seen, &self.holdings);
+        let (mut derived, mut tags) = (None, Vec::new());
+        if let Some(definition) = &definition {
+            derived = rules::one_per_key(gatekeeper.space(), definition, &write, &root)?;
+            tags = rules::tags_due(gatekeeper.space(), definition, &write)?;
+        }
+        let key = match write.key.or(derived) {
             Some(key) => key,
             None => new_record_key(&root, &mut *self.randomness)?,
         };
@@ -284,7 +304,7 @@ impl Replica {
         let seen = match write.seen {
             Some(seen) => Some(seen),
             // The constitution is named where there is nothing else to name.
-            None => Some(self.heads(&write.collection)).filter(|heads| !heads.is_empty()),
+            None => Some(heads).filter(|heads| !heads.is_empty()),
         };
         let space = self.sync.gatekeeper().space();
         let mut draft = Draft::new(space.id(), &write.collection, &key, position, log, now);
@@ -306,6 +326,9 @@ impl Replica {
                     draft = draft.set("files", write.files);
                 }
             }
+        }
+        if !tags.is_empty() {
+            draft = draft.set("tags", tags);
         }
         if retain {
             draft = draft.set("retain", true);

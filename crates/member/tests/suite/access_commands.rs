@@ -543,3 +543,28 @@ async fn of_the_nodes_an_invite_named_only_the_keepers_are_dialled_once_there_ar
     let state = replica.gatekeeper().history().current();
     assert_eq!(state.keepers[0].did, Text::from(elsewhere.to_string()));
 }
+
+#[tokio::test]
+async fn a_collection_is_defined_and_written_by_its_rules() {
+    let mut club = Club::found(&[]).await;
+    let member = club.with_role("editor").await;
+    let definition = r#"{"name":"app.vote","version":1,"schema":{"type":"object"},"rules":{"onePer":["@author"],"final":true}}"#;
+    club.run(0, &["define", definition]).await;
+    club.sync(&[0, member]).await;
+    for who in [0, member] {
+        club.run(who, &["write", "app.vote", "{\"for\":\"lunch\"}"])
+            .await;
+        let refused = club
+            .refused(who, &["write", "app.vote", "{\"for\":\"tea\"}"])
+            .await;
+        assert!(refused.contains("final"), "{refused}");
+    }
+    club.sync(&[member, 0]).await;
+    let votes = club.run(0, &["list", "app.vote", "--json"]).await;
+    assert_eq!(lines(&votes).len(), 2);
+    let refused = club.refused(0, &["define", "{\"name\":\"sys.x\"}"]).await;
+    assert!(refused.contains("`name` must be"), "{refused}");
+    club.run(0, &["delete", "collection:app.vote"]).await;
+    club.run(0, &["write", "app.vote", "{\"for\":\"tea\"}"])
+        .await;
+}

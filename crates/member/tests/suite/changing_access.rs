@@ -1,31 +1,21 @@
 //! Access changes between members: what each sees of the others' records afterwards.
 
 use crate::people::{
-    NOTES, account, at, device, did, founded, make, meet, name, note, notes, refused, unreadable,
+    NOTES, account, at, device, did, founded, founder_and_editor, make, meet, name, note, notes,
+    refused, unreadable,
 };
 use member::access::{self, RoleDraft};
+use member::cutoff;
 use member::forks;
 use member::holdings::Holdings;
 use member::randomness::FixedRandomness;
 use member::replica::{Replica, Write, WriteError};
-use member::space::{Opened, Space, Visibility};
-use member::sync::Event;
+use member::space::{Space, Visibility};
 use member::write::{Draft, Position};
-use member::{cutoff, gatekeeper};
 use minca_access::history::{Refusal, Verdict};
 use minca_record::content_id::ContentId;
 use minca_record::json::{Object, Text, Value};
 use minca_record::version::Version;
-
-/// The founder, and another account that it made an editor.
-fn founder_and_editor(visibility: Visibility) -> [Replica; 2] {
-    let space = founded(visibility);
-    let mut founder = device(&space, 1, 11);
-    let mut editor = device(&space, 2, 12);
-    make(&mut founder, access::assign(&name(&editor), "editor"));
-    meet(&mut founder, &mut editor);
-    [founder, editor]
-}
 
 #[test]
 fn who_holds_no_role_writes_nothing_and_a_role_lets_it() {
@@ -516,70 +506,4 @@ fn what_an_editor_may_not_do_is_refused_before_anything_is_written() {
         let collection = write.collection.clone();
         assert_eq!(why(&mut editor, write), expected, "{collection}");
     }
-}
-
-#[test]
-fn a_record_that_overtakes_the_change_it_saw_waits_for_it() {
-    let [mut founder, mut editor] = founder_and_editor(Visibility::Public);
-    let mut late = device(founder.space(), 3, 13);
-    let written = note(&mut editor, "early");
-    let (from, to) = (editor.device().did(), late.device().did());
-    late.connected(from);
-    editor.connected(to);
-    let mut payload = Vec::new();
-    minca_sync::message::write_push_update(&mut payload, &written.canonical());
-    let payload = minca_record::json::read(&payload, 64).unwrap();
-    late.received(from, payload).unwrap();
-    assert_eq!((late.sync().waiting(), late.holdings().len()), (1, 0));
-    late.disconnected(from);
-    meet(&mut founder, &mut late);
-    assert_eq!(late.sync().waiting(), 0);
-    assert_eq!(notes(&late), ["early"]);
-}
-
-#[test]
-fn a_strangers_record_is_dropped_and_its_change_waits_to_be_named() {
-    let [mut founder, _] = founder_and_editor(Visibility::Public);
-    let mut stranger = device(founder.space(), 5, 15);
-    let write = |stranger: &mut Replica, write: Write| {
-        let draft = stranger.draft(write, at(25)).unwrap();
-        let version = draft.sign(stranger.device().key());
-        let version = Version::shape(version.into()).unwrap();
-        stranger.adopt(version.clone()).unwrap();
-        version
-    };
-    let record = Write {
-        collection: NOTES.to_owned(),
-        body: Some("spam".into()),
-        ..Write::default()
-    };
-    let record = write(&mut stranger, record);
-    let change = access::assign(&name(&stranger), "editor");
-    let change = write(&mut stranger, change);
-    let events = meet(&mut founder, &mut stranger);
-    let dropped = Event::Refused {
-        from: stranger.device().did(),
-        id: Some(record.id()),
-        why: gatekeeper::Refusal::NotAllowed,
-    };
-    assert!(events.contains(&dropped));
-    assert!(!founder.holdings().holds(&change.id()));
-    assert_eq!(founder.sync().waiting(), 1);
-    // Once an assignment names its account, the change is stored, and counts for nothing.
-    make(&mut founder, access::assign(&name(&stranger), "editor"));
-    let mut second = device(founder.space(), 1, 16);
-    meet(&mut founder, &mut second);
-    meet(&mut stranger, &mut second);
-    assert!(second.holdings().holds(&change.id()));
-    let held = second.holdings().get(&change.id()).unwrap();
-    let verdict = second.gatekeeper().stands(held, second.holdings());
-    assert_eq!(verdict, Verdict::Refused);
-    assert_eq!(notes(&second), [""; 0]);
-    assert!(!second.records(None).iter().any(|it| it.id == change.id()));
-    assert!(
-        second
-            .records(None)
-            .iter()
-            .all(|it| it.body != Opened::Unreadable)
-    );
 }

@@ -5,6 +5,7 @@
 mod access_commands;
 mod changing_access;
 mod commands;
+mod judging;
 mod over_a_socket;
 mod over_tls;
 mod people;

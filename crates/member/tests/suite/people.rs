@@ -2,6 +2,7 @@
 
 use std::collections::VecDeque;
 
+use member::access;
 use member::clock::UnixTime;
 use member::holdings::Holdings;
 use member::identity::Account;
@@ -118,4 +119,14 @@ pub(crate) fn unreadable(replica: &Replica) -> usize {
     records
         .filter(|record| record.body == Opened::Unreadable)
         .count()
+}
+
+/// The founder, and another account that it made an editor.
+pub(crate) fn founder_and_editor(visibility: Visibility) -> [Replica; 2] {
+    let space = founded(visibility);
+    let mut founder = device(&space, 1, 11);
+    let mut editor = device(&space, 2, 12);
+    make(&mut founder, access::assign(&name(&editor), "editor"));
+    meet(&mut founder, &mut editor);
+    [founder, editor]
 }
