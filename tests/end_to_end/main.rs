@@ -1,6 +1,7 @@
 //! Devices and a whole host: what needs more than one crate.
 #![allow(clippy::unwrap_used, clippy::expect_used, unreachable_pub)]
 
+mod explaining;
 mod kills;
 mod kit;
 mod meeting;

@@ -11,7 +11,7 @@ use clap::{ArgMatches, Args, CommandFactory, FromArgMatches, Parser, Subcommand}
 use holdfast::admin::CarriedView;
 use holdfast::config::{ConfigArgs, Environment, Loaded};
 use holdfast::host::{Host, LinkKind};
-use holdfast::{carry, host_key, replay, telemetry};
+use holdfast::{carry, explain, host_key, replay, telemetry};
 use tokio::signal::unix::{SignalKind, signal};
 
 /// A hosting server for Minca: a blind keeper that is always online.
@@ -34,6 +34,8 @@ enum Command {
     Key(ConfigArgs),
     /// Play a member's device: found a space, write, sync with a host
     Member(member::commands::MemberArgs),
+    /// Say why a version or an access change of a space counts, or doesn't
+    Explain(explain::ExplainArgs),
     /// Replay an access history written down as a case, and print what it comes to
     Replay(replay::ReplayArgs),
     /// See it work: two devices meet through a host
@@ -130,6 +132,16 @@ fn run(matches: &ArgMatches) -> Result<ExitCode> {
         }
         Command::Member(args) => {
             runtime.block_on(member::commands::run(args, &mut std::io::stdout()))?;
+            Ok(ExitCode::SUCCESS)
+        }
+        Command::Explain(args) => {
+            let config = load(innermost)?.config;
+            let said = runtime.block_on(explain::run(&args, &config))?;
+            if let Some(note) = said.note {
+                // Beside what was asked for, which may be read by a program.
+                let _ = writeln!(std::io::stderr(), "holdfast: {note}");
+            }
+            say(&said.told)?;
             Ok(ExitCode::SUCCESS)
         }
         Command::Replay(args) => {

@@ -44,12 +44,33 @@ pub fn read_file(
     path: &Path,
     read_key: Option<&str>,
 ) -> Result<(NewSpace, String), SpaceFileError> {
+    let text = text_of(path)?;
+    Ok((read(text.as_bytes(), read_key)?, text))
+}
+
+/// Reads the constitution of a space from a file, as [`read_file`] does.
+///
+/// # Errors
+/// [`SpaceFileError`].
+pub fn read_constitution(path: &Path) -> Result<Constitution, SpaceFileError> {
+    constitution(text_of(path)?.as_bytes())
+}
+
+fn text_of(path: &Path) -> Result<String, SpaceFileError> {
     let mut text = String::new();
     let one_too_many = MOST_BYTES as u64 + 1;
     File::open(path)?
         .take(one_too_many)
         .read_to_string(&mut text)?;
-    Ok((read(text.as_bytes(), read_key)?, text))
+    Ok(text)
+}
+
+fn constitution(bytes: &[u8]) -> Result<Constitution, SpaceFileError> {
+    if bytes.len() > MOST_BYTES {
+        return Err(SpaceFileError::TooLong(bytes.len()));
+    }
+    let value: Value = json::read(bytes, json::MESSAGE_DEPTH)?;
+    Ok(Constitution::check(value)?)
 }
 
 /// Reads a space from bytes, to be held; `read_key` where readers are to be let in
@@ -58,11 +79,7 @@ pub fn read_file(
 /// # Errors
 /// [`SpaceFileError`].
 pub fn read(bytes: &[u8], read_key: Option<&str>) -> Result<NewSpace, SpaceFileError> {
-    if bytes.len() > MOST_BYTES {
-        return Err(SpaceFileError::TooLong(bytes.len()));
-    }
-    let value: Value = json::read(bytes, json::MESSAGE_DEPTH)?;
-    let constitution = Constitution::check(value)?;
+    let constitution = constitution(bytes)?;
     let named = read_key
         .map(|did| Did::parse(did).map_err(|_| SpaceFileError::ReadKey))
         .transpose()?;
