@@ -51,7 +51,7 @@ pub enum Refusal {
 pub enum Answer {
     /// It is stored, whether or not it counts.
     Take,
-    /// It waits, for all of these or any of them.
+    /// It waits.
     Wait {
         /// What brings it back.
         first: WaitsFor,

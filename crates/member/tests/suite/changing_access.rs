@@ -225,6 +225,9 @@ fn after_a_key_change_readers_read_old_and_new_and_the_removed_member_does_not()
     assert!(!founder.gatekeeper().history().key_is_due());
     let second = founder.space().current_key().unwrap().key_id();
     assert_ne!(first, second);
+    // Its own box comes before the change: whatever happens in between, the new key isn't lost.
+    let order: Vec<&str> = written.iter().map(Version::collection).collect();
+    assert_eq!(order, ["sys.box", "sys.key", "sys.box"]);
     let boxes = written.iter().filter(|it| it.collection() == "sys.box");
     assert_eq!(boxes.count(), 2);
     note(&mut founder, "new");
