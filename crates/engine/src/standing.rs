@@ -12,7 +12,7 @@ use minca_access::{Event, NoEvent, Space, event_of_kept};
 use minca_record::constitution::Constitution;
 use minca_record::content_id::ContentId;
 use minca_record::definition::{Definition, is_sealed_body};
-use minca_record::did::Did;
+use minca_record::did::{Did, Dids};
 use minca_record::json;
 use minca_record::rules::{FirstVersion, Sight, check_final, check_rules, has_rules};
 use minca_record::topics::TagKey;
@@ -106,8 +106,9 @@ impl Judge {
             definitions: HashMap::new(),
             fixed: HashMap::new(),
         };
+        let mut dids = Dids::default();
         for stored in access {
-            let checked = kept(stored).ok_or(CorruptAccess)?;
+            let checked = kept(stored, &mut dids).ok_or(CorruptAccess)?;
             // One that yields no event would not have been stored.
             let event = event_of_kept(&checked, judge.space()).map_err(|_| CorruptAccess)?;
             let definition = judge.sight.definition(&checked.version).map(Arc::new);
@@ -319,14 +320,14 @@ fn standing_of(judgement: Judgement) -> Standing {
     }
 }
 
-fn kept(stored: &StoredVersion) -> Option<Checked> {
+fn kept(stored: &StoredVersion, dids: &mut Dids) -> Option<Checked> {
     let written = join(
         &stored.envelope,
         stored.proof.as_deref(),
         stored.body.as_deref(),
     );
     let value = json::read(&written, json::MESSAGE_DEPTH).ok()?;
-    Checked::kept(Version::shape(value).ok()?)
+    Checked::kept(Version::shape(value).ok()?, dids)
 }
 
 /// What a host can read of a space's bodies.

@@ -1,11 +1,14 @@
 //! Every case of `judged` in records.json, arriving at a host that holds what it says
 //! (02 §9): taken in, refused or made to wait as the case has it.
 
+#![allow(clippy::unwrap_used, clippy::expect_used, reason = "a test")]
+
 mod support;
 
 use engine::rows::VersionRow;
 use engine::{Answer, Count, EngineConfig, PeerMessage};
 use minca_record::constitution::Constitution;
+use minca_record::did::Dids;
 use minca_record::json::{self, Value};
 use minca_record::version::{Checked, Parts, Version};
 use support::host::Host;
@@ -47,7 +50,7 @@ fn space(case: &Value) -> Constitution {
 fn row(version: &Value) -> VersionRow {
     let version = Version::shape(version.clone()).unwrap();
     let parts = Parts::split(&version);
-    let checked = Checked::kept(version).unwrap();
+    let checked = Checked::kept(version, &mut Dids::default()).unwrap();
     let version = &checked.version;
     VersionRow {
         id: version.id(),

@@ -14,7 +14,7 @@ use minca_access::history::{
 use minca_access::{Event, NoEvent, event_of, event_of_kept};
 use minca_record::content_id::ContentId;
 use minca_record::definition::{Definition, read_definition};
-use minca_record::did::Did;
+use minca_record::did::{Did, Dids};
 use minca_record::json::{Object, Value};
 use minca_record::note::UnverifiedNote;
 use minca_record::required::{ACCESS_COLLECTIONS, is_access_collection};
@@ -292,9 +292,10 @@ fn chain(version: &Version, holdings: &Holdings) -> Result<Missing, ChainRefusal
 /// The replay of the access versions that are held.
 pub(crate) fn history_of(space: &Space, holdings: &Holdings) -> History {
     let mut history = History::new(space.constitution());
+    let mut dids = Dids::default();
     for collection in ACCESS_COLLECTIONS {
         for version in holdings.versions_in(collection) {
-            let kept = Checked::kept((**version).clone());
+            let kept = Checked::kept((**version).clone(), &mut dids);
             let event = kept.and_then(|kept| event_of_kept(&kept, of(space)).ok());
             if let Some(event) = event {
                 history.add(event);

@@ -1,5 +1,6 @@
 //! `did:key` of a P-256 key, in one spelling per key (01 §4).
 
+use std::collections::HashMap;
 use std::fmt;
 use std::str::FromStr;
 
@@ -90,6 +91,25 @@ impl Did {
     /// Names a point the caller knows to be on the curve.
     pub(crate) fn of_checked_point(point: [u8; 33]) -> Did {
         Did { point }
+    }
+}
+
+/// DIDs read in one go, each checked once however often it is named.
+#[derive(Clone, Debug, Default)]
+pub struct Dids(HashMap<Box<str>, Did>);
+
+impl Dids {
+    /// The DID in its one spelling.
+    ///
+    /// # Errors
+    /// As [`Did::parse`].
+    pub fn parse(&mut self, text: &str) -> Result<Did, DidError> {
+        if let Some(known) = self.0.get(text) {
+            return Ok(*known);
+        }
+        let did = Did::parse(text)?;
+        self.0.insert(text.into(), did);
+        Ok(did)
     }
 }
 

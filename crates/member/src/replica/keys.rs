@@ -11,7 +11,7 @@ use minca_access::{
 use minca_record::agreement::{AgreementKey, AgreementPublic};
 use minca_record::content_id::ContentId;
 use minca_record::derive::{self, SpaceKey};
-use minca_record::did::Did;
+use minca_record::did::{Did, Dids};
 use minca_record::json::Text;
 use minca_record::version::{Checked, Version};
 
@@ -236,8 +236,9 @@ impl Replica {
         let held = self.holdings.versions_in(collection);
         let standing = held
             .filter(|version| self.gatekeeper().stands(version, &self.holdings) == Verdict::Stands);
+        let mut dids = Dids::default();
         standing
-            .filter_map(|version| Checked::kept((**version).clone()))
+            .filter_map(|version| Checked::kept((**version).clone(), &mut dids))
             .collect()
     }
 

@@ -4,7 +4,7 @@
 
 use super::{ShapeError, Version};
 use crate::content_id::ContentId;
-use crate::did::Did;
+use crate::did::{Did, Dids};
 use crate::hash::hex40;
 use crate::json::{Text, Value};
 use crate::note::{Note, NoteError};
@@ -26,14 +26,14 @@ pub struct Checked {
 impl Checked {
     /// A version that passed [`check`] when it was taken in, and was kept since by
     /// whoever asks: nothing that takes a hash or a signature is checked again.
-    /// `None` for one that can't have passed.
-    pub fn kept(version: Version) -> Option<Checked> {
-        let author = Did::parse(version.author().as_str()?).ok()?;
+    /// `None` for one that can't have passed. `dids` are those read before.
+    pub fn kept(version: Version, dids: &mut Dids) -> Option<Checked> {
+        let author = dids.parse(version.author().as_str()?).ok()?;
         let root = match version.proof() {
             None => author,
             Some(proof) => {
                 let payload = proof.as_object()?.get("payload")?.as_object()?;
-                Did::parse(payload.get("iss")?.as_str()?).ok()?
+                dids.parse(payload.get("iss")?.as_str()?).ok()?
             }
         };
         Some(Checked {

@@ -1,6 +1,5 @@
 //! How values of ours are written in SQLite's types, and read back.
 
-use std::collections::HashMap;
 use std::time::Duration;
 
 use minca_record::content_id::ContentId;
@@ -111,22 +110,6 @@ pub(super) fn item_of_key(key: &[u8]) -> Result<Item, StoreError> {
 /// checked again, which costs a square root: see [`Dids`] where there are many.
 pub(super) fn did(text: &str) -> Result<Did, StoreError> {
     Did::parse(text).map_err(|_| corrupt("a DID is none"))
-}
-
-/// DIDs read in one step, each checked once however often it is named.
-#[derive(Default)]
-pub(super) struct Dids(HashMap<String, Did>);
-
-impl Dids {
-    /// The DID as it was written.
-    pub(super) fn get(&mut self, text: &str) -> Result<Did, StoreError> {
-        if let Some(known) = self.0.get(text) {
-            return Ok(*known);
-        }
-        let read = did(text)?;
-        self.0.insert(text.to_owned(), read);
-        Ok(read)
-    }
 }
 
 /// A store writer's id as it was written.

@@ -5,14 +5,13 @@ use std::collections::HashMap;
 use engine::rows::{Found, HeldVersion, OpenedSpace, RecordRow, StoredVersion, Wanted};
 use futures::TryStreamExt;
 use minca_record::content_id::ContentId;
+use minca_record::did::Dids;
 use minca_record::required::ACCESS_COLLECTIONS;
 use minca_sync::item::Item;
 use sqlx::sqlite::SqliteRow;
 use sqlx::{Row, SqlitePool};
 
-use super::codec::{
-    Dids, count, id, ids_json, item, optional_id, sum, texts_json, to_integer, to_limit,
-};
+use super::codec::{count, id, ids_json, item, optional_id, sum, texts_json, to_integer, to_limit};
 use super::error::{corrupt, failed};
 use crate::StoreError;
 
@@ -133,7 +132,9 @@ pub(super) async fn read(
             key,
             seq: count(row.try_get(3).map_err(failed)?)?,
             genesis: named,
-            root: dids.get(row.try_get(5).map_err(failed)?)?,
+            root: dids
+                .parse(row.try_get(5).map_err(failed)?)
+                .map_err(|_| corrupt("a DID is none"))?,
             retain: row.try_get(6).map_err(failed)?,
             deleted: row.try_get(7).map_err(failed)?,
             whole: row.try_get(8).map_err(failed)?,
