@@ -183,3 +183,26 @@ async fn a_reader_makes_no_folder_and_no_database() {
     ));
     assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 0);
 }
+
+#[tokio::test]
+async fn a_reader_finds_what_a_killed_host_left_in_its_log() {
+    use conformance::model::{commit, keeping, stored, version};
+    use store::SqliteReader;
+
+    let Fresh { store, folder } = fresh().await;
+    let (held, lease) = conformance::carry(&*store, 1).await;
+    let first = version(1);
+    commit(&*store, &lease, held, keeping(vec![first.clone()])).await;
+    let left = tempfile::tempdir().unwrap();
+    for name in ["holdfast.sqlite", "holdfast.sqlite-wal"] {
+        std::fs::copy(folder.path().join(name), left.path().join(name)).unwrap();
+    }
+    let log = left.path().join("holdfast.sqlite-wal");
+    assert!(log.metadata().unwrap().len() > 0);
+    store.close().await;
+
+    let reader = SqliteReader::open(left.path()).await.unwrap();
+    let read = reader.versions(&held, &[first.id]).await.unwrap();
+    assert_eq!(read, [stored(&first)]);
+    reader.close().await;
+}

@@ -6,6 +6,7 @@ use minca_record::content_id::ContentId;
 use minca_record::json::{Object, Value};
 use minca_record::version::{ChainRefusal, Missing, Refusal, Version};
 
+use super::about::{about, says};
 use super::facts::{AskedFacts, ChangeFacts, StrikeFacts, Told};
 use super::held::{Access, Held};
 use super::step::{Ruling, Verdict, WhichStep, of_refusal, rule_of_refusal, step_of_judging};
@@ -74,6 +75,8 @@ impl Held {
         };
         ChangeFacts {
             kind: event.kind.name(),
+            about: about(&event.kind),
+            says: says(&event.kind),
             account_is_named: self.history.names(&event.root),
             author,
             author_among_valid: among_valid,

@@ -90,6 +90,11 @@ pub struct StrikeFacts {
 pub struct ChangeFacts {
     /// Its kind.
     pub kind: &'static str,
+    /// What it is about, by the names events have for it: accounts, keys, roles,
+    /// collections, spaces.
+    pub about: Object,
+    /// The same in words, for people.
+    pub says: String,
     /// Whether the history names its account (03 §3.4).
     pub account_is_named: bool,
     /// What its author was in its own view; `None` while it waits.

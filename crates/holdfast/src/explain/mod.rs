@@ -5,6 +5,7 @@
 //! from is [`source`]'s, and [`as_text`](Told::as_text) and `as_json` put what is told
 //! into words. Ids and accounts are told, never a body.
 
+mod about;
 mod change;
 mod command;
 mod facts;

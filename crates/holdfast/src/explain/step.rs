@@ -137,7 +137,8 @@ pub(super) fn rule_of(step: Step) -> &'static str {
         }
         Step::Judge(6) => {
             "its author might write it as it saw the space and might counting only what \
-             stands of that, and nothing its writer had not seen takes it away"
+             stands of that, and no change its writer had not seen takes it away, or one's \
+             cutoff covers it"
         }
         Step::Judge(_) | Step::Standing(_) => "a step that takes no version away",
     }

@@ -130,6 +130,7 @@ fn asked(asked: &AskedFacts) -> Value {
 fn change(change: &ChangeFacts) -> Value {
     object([
         ("kind", change.kind.into()),
+        ("about", change.about.clone().into()),
         ("accountNamed", change.account_is_named.into()),
         ("author", place_or_null(change.author.as_ref())),
         (

@@ -130,7 +130,7 @@ impl Lines {
 }
 
 /// A text of somebody else's, without what a terminal would act on.
-fn shown(text: &str) -> String {
+pub(super) fn shown(text: &str) -> String {
     let mut shown = String::new();
     for (place, character) in text.chars().enumerate() {
         if place == MOST_SHOWN {
@@ -145,7 +145,7 @@ fn shown(text: &str) -> String {
     shown
 }
 
-fn shown_text(text: &Text) -> String {
+pub(super) fn shown_text(text: &Text) -> String {
     shown(&String::from_utf8_lossy(text.as_wtf8()))
 }
 
@@ -207,7 +207,7 @@ fn version_lines(version: &VersionFacts, out: &mut Lines) {
     );
     match version.seen.is_empty() {
         true => out.line(1, "its writer had seen the constitution alone"),
-        false => out.line(1, "its writer had seen, and what that saw:"),
+        false => out.line(1, "its writer had seen these, and all they saw:"),
     }
     for seen in &version.seen {
         out.line(2, &mention_words(seen));
@@ -215,15 +215,15 @@ fn version_lines(version: &VersionFacts, out: &mut Lines) {
 }
 
 fn change_lines(change: &ChangeFacts, out: &mut Lines) {
+    out.line(0, "");
+    out.line(0, &format!("It {}", change.says));
     if !change.account_is_named {
-        out.line(0, "");
         out.line(
             0,
             "The history names no such account: a host would not store it (02 §9.4 A 4)",
         );
     }
     if let Some(author) = &change.author {
-        out.line(0, "");
         out.line(
             0,
             &format!("Its author, as it saw the space: {}", place_words(author)),

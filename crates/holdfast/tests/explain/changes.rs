@@ -2,10 +2,11 @@
 
 use holdfast::explain::{AskedFacts, ChangeFacts, Held, Told, Verdict};
 use member::access;
+use member::randomness::FixedRandomness;
 use minca_record::content_id::ContentId;
 use minca_record::json::{Object, Value};
 
-use crate::story::{ALICE, AMY, BOB, CAROL, DAN, SECRET, Story, assert_ruled};
+use crate::story::{ALICE, AMY, BOB, CAROL, DAN, SECRET, Story, assert_ruled, value};
 
 fn change(told: &Told) -> &ChangeFacts {
     told.change.as_ref().unwrap()
@@ -25,6 +26,9 @@ fn one_that_counts_is_told_with_what_its_author_was_and_what_it_strikes() {
     assert_ruled(&told, "applied", "03 §4.3.4", None);
     let facts = change(&told);
     assert_eq!(facts.kind, "remove");
+    assert_eq!(facts.about, Object::from([("did", story.account(BOB))]));
+    let says = format!("It removes {}\n", story.account(BOB));
+    assert!(told.as_text().contains(&says));
     assert!(facts.account_is_named && facts.author.as_ref().unwrap().is_founder);
     assert_eq!(ids(facts.strikes.iter().map(|it| &it.other)), [apart]);
     assert!(facts.strikes[0].takes_effect);
@@ -293,4 +297,75 @@ fn values_that_are_no_versions_are_passed_over() {
         held.tell(&ContentId::of(b"x"), vec![Value::Null], vec![])
             .is_none()
     );
+}
+
+#[test]
+fn every_kind_of_change_is_told_with_what_it_is_about() {
+    let mut story = Story::private();
+    let bob = story.account(BOB);
+    let device = story.device(ALICE).did();
+    let alice = story.device(ALICE).account().did();
+    let successor = ContentId::of(b"successor");
+    let role = access::RoleDraft {
+        name: "guest",
+        title: Some(SECRET),
+        grants: &[],
+        nests: &[],
+    };
+    let mut randomness = FixedRandomness::new(1);
+    let role = access::define_role(story.id(), &alice, &role, &mut randomness);
+    let definition = value(r#"{"name":"app.note","version":1,"schema":{}}"#);
+    let changes = [
+        (role.unwrap(), "It defines the role guest\n".to_owned()),
+        (
+            access::assign(&bob, "mod"),
+            format!("It assigns the role mod to {bob}\n"),
+        ),
+        (
+            access::unassign(&bob, "mod", Object::new()),
+            format!("It takes the role mod from {bob}\n"),
+        ),
+        (
+            access::invite(&bob, "mod", true),
+            format!("It opens the invite {bob} to the role mod\n"),
+        ),
+        (
+            access::invite(&bob, "mod", false),
+            format!("It closes the invite {bob} to the role mod\n"),
+        ),
+        (
+            access::revoke(&device, &alice, Object::new()),
+            format!("It revokes the key {device}\n"),
+        ),
+        (
+            access::define_collection(definition.into_object().unwrap()),
+            "It defines the collection app.note\n".to_owned(),
+        ),
+        (
+            access::relays(&["wss://relay.example"]),
+            "It names the relays the members meet on\n".to_owned(),
+        ),
+        (
+            access::keepers(&[(&bob, SECRET)], Some(2)),
+            "It names the nodes that keep the space whole\n".to_owned(),
+        ),
+        (
+            access::succeed(successor),
+            format!("It names the space {successor} a successor\n"),
+        ),
+        (
+            access::step_down(&alice.to_string(), Object::new()),
+            format!("It has {alice} step down as a founder\n"),
+        ),
+    ];
+    let mut seen = Vec::new();
+    for (write, says) in changes {
+        let id = story.write(ALICE, &seen, write);
+        let told = story.tell(id);
+        assert_ruled(&told, "applied", "03 §4.3.4", None);
+        assert!(told.as_text().contains(&says), "{}", told.as_text());
+        let is_bare = ["relays", "keepers"].contains(&change(&told).kind);
+        assert_eq!(change(&told).about.is_empty(), is_bare);
+        seen = vec![id];
+    }
 }
