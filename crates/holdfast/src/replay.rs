@@ -128,3 +128,16 @@ fn read_all(from: impl Read) -> Result<Vec<u8>, ReplayError> {
         false => Ok(bytes),
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn no_more_is_read_than_a_case_may_have() {
+        let endless = std::io::repeat(b' ');
+        assert!(matches!(read_all(endless), Err(ReplayError::TooLong)));
+        let longest = std::io::repeat(b' ').take(MOST_BYTES);
+        assert_eq!(read_all(longest).unwrap().len() as u64, MOST_BYTES);
+    }
+}
