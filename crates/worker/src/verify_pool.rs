@@ -9,7 +9,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::thread::JoinHandle;
 
-use engine::{Space, Vetted, vet};
+use engine::{Space, Vetted, Vetter};
 use minca_record::json::Value;
 use minca_record::version::Refusal;
 use tokio::sync::{OwnedSemaphorePermit, Semaphore, oneshot};
@@ -28,7 +28,7 @@ const VERSIONS_WAITING: usize = 4_096;
 pub(crate) type Outcome = Result<Vetted, Refusal>;
 
 /// How a version is checked (02 §9 steps 1–6).
-type Check = fn(Value, Space) -> Outcome;
+type Check = fn(&mut Vetter, Value, Space) -> Outcome;
 
 /// A pool of threads of its own.
 #[derive(Debug)]
@@ -83,7 +83,7 @@ pub(crate) struct NotChecked;
 impl VerifyPool {
     /// A pool of `threads` threads, at least one.
     pub(crate) fn start(threads: usize) -> std::io::Result<VerifyPool> {
-        VerifyPool::checking(threads, vet)
+        VerifyPool::checking(threads, Vetter::vet)
     }
 
     fn checking(threads: usize, check: Check) -> std::io::Result<VerifyPool> {
@@ -195,18 +195,23 @@ impl Queue {
     }
 
     fn work(&self, check: Check) {
+        let mut vetter = Vetter::default();
         while let Some(Piece { versions, at, job }) = self.next() {
             let space = job.space;
             let checked = catch_unwind(AssertUnwindSafe(|| {
                 versions
                     .into_iter()
-                    .map(|version| check(version, space))
+                    .map(|version| check(&mut vetter, version, space))
                     .collect()
             }));
             match checked {
                 Ok(outcomes) => job.finish(at, outcomes),
-                // The panic itself was reported; the thread goes on with what others sent.
-                Err(_) => job.fail(),
+                // The panic itself was reported; the thread goes on with what others sent,
+                // and without what may have been left half remembered.
+                Err(_) => {
+                    vetter = Vetter::default();
+                    job.fail();
+                }
             }
         }
     }
@@ -258,9 +263,9 @@ mod tests {
     use minca_record::content_id::ContentId;
     use minca_record::hash::sha256;
 
-    fn panics_on_null(version: Value, space: Space) -> Outcome {
+    fn panics_on_null(vetter: &mut Vetter, version: Value, space: Space) -> Outcome {
         assert!(version != Value::Null, "a check that panics");
-        vet(version, space)
+        vetter.vet(version, space)
     }
 
     fn space() -> Space {

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use engine::{
     Count, Effect, Engine, EngineConfig, Event, JobId, Millis, PeerId, PeerMessage, StoreFailure,
-    vet,
+    Vetter,
 };
 use minca_record::constitution::Constitution;
 use minca_record::content_id::ContentId;
@@ -53,6 +53,7 @@ pub struct Host {
     /// A commit landed and the engine was told otherwise.
     pub in_doubt: bool,
     random: Option<StdRng>,
+    vetter: Vetter,
 }
 
 impl Host {
@@ -85,6 +86,7 @@ impl Host {
             unfit: None,
             in_doubt: false,
             random: None,
+            vetter: Vetter::default(),
         }
     }
 
@@ -179,7 +181,7 @@ impl Host {
                     job,
                     outcomes: versions
                         .into_iter()
-                        .map(|version| vet(version, space))
+                        .map(|version| self.vetter.vet(version, space))
                         .collect(),
                 }
             }
