@@ -1,14 +1,20 @@
-//! Where entries live: one trait, one conformance suite, SQLite behind it.
+//! Where entries live: one trait, one conformance suite, SQLite and Postgres behind it.
 //!
 //! [`Store`] speaks of whole steps, one round trip each, never of rows. Every
 //! write is fenced: it names the [`Lease`] it is made under, and a store whose
 //! term has moved on refuses it with [`StoreError::Fenced`], so that a worker
 //! that only believes it still owns a shard can't write.
 //!
-//! [`SqliteStore`] keeps them in one file, which a [`SqliteReader`] reads beside it. What every kind of store does alike is
-//! in the conformance suite under `tests/`.
+//! [`SqliteStore`] keeps them in one file, which a [`SqliteReader`] reads beside it;
+//! [`PostgresStore`] in a database that several processes may have open. What every kind
+//! of store does alike is in the conformance suite under `tests/`.
 
+mod batch;
+mod codec;
+mod failure;
 mod folder;
+pub mod postgres;
+mod runs;
 mod sqlite;
 
 use std::sync::Arc;
@@ -22,6 +28,7 @@ use minca_sync::item::Item;
 use minca_sync::sum::Sum;
 
 pub use folder::{make_folder, sync_folder};
+pub use postgres::PostgresStore;
 pub use sqlite::{OpenError, SqliteReader, SqliteStore};
 
 /// One of the parts that the spaces of a deployment are divided into. A space's
@@ -156,7 +163,7 @@ pub enum StoreError {
     #[error("the database holds what it should not: {0}")]
     Corrupt(String),
     /// The schema is not one this program knows.
-    #[error("the database's schema is at version {found}, this program knows up to {known}")]
+    #[error("the database's schema is at version {found}, and this program's is version {known}")]
     UnknownSchema {
         /// The last migration the database has been through.
         found: i64,

@@ -5,6 +5,7 @@
 use sqlx::Error;
 
 use crate::StoreError;
+use crate::failure::{corrupt, of_driver};
 
 // Primary result codes (https://sqlite.org/rescode.html).
 const ERROR: i32 = 1;
@@ -15,34 +16,15 @@ const NOT_A_DATABASE: i32 = 26;
 
 /// What a failed statement means.
 pub(super) fn failed(error: Error) -> StoreError {
-    match error {
+    match &error {
         Error::Database(error) => of_code(primary_code(error.as_ref())),
-        Error::PoolTimedOut => unavailable("no connection came free in time"),
-        Error::PoolClosed => unavailable("the store is closed"),
-        Error::Io(_) => unavailable("input or output failed"),
-        Error::WorkerCrashed => unavailable("the connection's thread ended"),
-        Error::Configuration(_) => unavailable("a connection is not set up as it must be"),
-        Error::RowNotFound => corrupt("a row that must be there is not"),
-        Error::ColumnDecode { .. } | Error::Decode(_) | Error::ColumnNotFound(_) => {
-            corrupt("a column is not of the type it must be")
-        }
-        Error::Encode(_) => corrupt("a value can't be written as the database has it"),
-        _ => unavailable("the database's driver failed"),
+        other => of_driver(other),
     }
 }
 
 /// Whether a statement failed on one of the schema's constraints.
 pub(super) fn is_constraint(error: &Error) -> bool {
     matches!(error, Error::Database(error) if primary_code(error.as_ref()) == CONSTRAINT)
-}
-
-/// What is stored is not what this program writes.
-pub(super) fn corrupt(what: &str) -> StoreError {
-    StoreError::Corrupt(what.to_owned())
-}
-
-fn unavailable(what: &str) -> StoreError {
-    StoreError::Unavailable(what.to_owned())
 }
 
 fn of_code(code: i32) -> StoreError {

@@ -5,8 +5,8 @@ use std::time::Duration;
 use minca_record::content_id::ContentId;
 use sqlx::{Sqlite, SqlitePool, Transaction};
 
-use super::codec::{count, to_integer, to_milliseconds};
 use super::error::failed;
+use crate::codec::{count, to_integer, to_milliseconds};
 use crate::{Holder, Lease, Shard, StoreError, TakeLease};
 
 /// Starts a transaction that writes. It takes SQLite's write lock at once: a

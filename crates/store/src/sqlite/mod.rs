@@ -5,7 +5,7 @@
 //! Every step is a single statement or a single transaction, so what it gives
 //! back was so at one moment.
 
-mod codec;
+mod arrays;
 mod commit;
 mod error;
 mod facts;

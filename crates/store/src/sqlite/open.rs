@@ -10,7 +10,8 @@ use sqlx::sqlite::{SqliteConnectOptions, SqliteJournalMode, SqlitePoolOptions, S
 use sqlx::{ConnectOptions, Connection, SqliteConnection, SqlitePool};
 
 use super::SqliteStore;
-use super::error::{corrupt, failed};
+use super::error::failed;
+use crate::failure::corrupt;
 use crate::{StoreError, make_folder};
 
 static MIGRATIONS: Migrator = sqlx::migrate!("../../migrations/sqlite");

@@ -11,9 +11,11 @@ use minca_sync::item::Item;
 use sqlx::sqlite::SqliteRow;
 use sqlx::{Row, SqlitePool};
 
-use super::codec::{count, id, ids_json, item, optional_id, sum, texts_json, to_integer, to_limit};
-use super::error::{corrupt, failed};
+use super::arrays::{ids_json, texts_json};
+use super::error::failed;
 use crate::StoreError;
+use crate::codec::{count, id, item, optional_id, sum, to_integer, to_limit};
+use crate::failure::corrupt;
 
 /// What a row of [`open`] is.
 const CONSTITUTION: i64 = 0;

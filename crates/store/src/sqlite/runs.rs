@@ -2,13 +2,14 @@
 
 use minca_record::content_id::ContentId;
 use minca_sync::item::Item;
-use minca_sync::sum::Sum;
 use sqlx::{SqliteConnection, SqlitePool};
 
-use super::codec::{blobs_json, item, item_key, item_of_key, sum, to_integer};
+use super::arrays::blobs_json;
 use super::error::failed;
 use super::rows::write_rows;
-use crate::{RUN_ITEMS, Run, StoreError};
+use crate::codec::{item, item_key, item_of_key, sum, to_integer};
+use crate::runs::{Grown, LongRun, Touched, cut, grow};
+use crate::{Run, StoreError};
 
 /// A collection's runs.
 pub(super) const RUNS: &str = "SELECT r.first, r.items, r.sum
@@ -39,20 +40,11 @@ pub(super) async fn read(
         .collect()
 }
 
-/// A run that gains items.
-struct Touched {
-    run: Run,
-    /// It is the collection's first, and so takes all before it too.
-    is_first: bool,
-    /// Where the run after it begins.
-    next: Option<Item>,
-}
-
 /// A run's first item, count and sum, whether it is the first, and where the next begins.
 type TouchedColumns = (Vec<u8>, i64, Vec<u8>, bool, Option<Vec<u8>>);
 
 /// Adds `items`, which are written already, to the runs of a collection. Runs
-/// that come out longer than [`RUN_ITEMS`] are read and cut.
+/// that come out longer than [`RUN_ITEMS`](crate::RUN_ITEMS) are read and cut.
 pub(super) async fn add(
     connection: &mut SqliteConnection,
     space: i64,
@@ -60,38 +52,11 @@ pub(super) async fn add(
     mut items: Vec<Item>,
 ) -> Result<(), StoreError> {
     items.sort_unstable();
-    let mut touched = touched(connection, space, collection, &items).await?;
-    if touched.is_empty() {
-        // The collection's first items.
-        return write(connection, space, collection, &cut(&items)).await;
-    }
-
-    let mut place = 0;
-    for item in &items {
-        // Items before all runs belong to the first.
-        while touched
-            .get(place + 1)
-            .is_some_and(|after| after.run.first <= *item)
-        {
-            place += 1;
-        }
-        touched[place].run.sum.add(&item.id);
-    }
-
-    let mut written = Vec::new();
-    for Touched {
-        run,
-        is_first,
-        next,
-    } in touched
-    {
-        if run.sum.count() <= RUN_ITEMS as u64 {
-            written.push(run);
-            continue;
-        }
-        let from = (!is_first).then_some(run.first);
-        let items = items_between(connection, space, collection, from, next).await?;
-        remove(connection, space, collection, &run).await?;
+    let touched = touched(connection, space, collection, &items).await?;
+    let Grown { mut written, long } = grow(touched, &items);
+    for LongRun { first, from, to } in long {
+        let items = items_between(connection, space, collection, from, to).await?;
+        remove(connection, space, collection, &first).await?;
         written.extend(cut(&items));
     }
     write(connection, space, collection, &written).await
@@ -182,12 +147,12 @@ async fn remove(
     connection: &mut SqliteConnection,
     space: i64,
     collection: i64,
-    run: &Run,
+    first: &Item,
 ) -> Result<(), StoreError> {
     sqlx::query("DELETE FROM runs WHERE space = ?1 AND collection = ?2 AND first = ?3")
         .bind(space)
         .bind(collection)
-        .bind(item_key(&run.first).as_slice())
+        .bind(item_key(first).as_slice())
         .execute(connection)
         .await
         .map_err(failed)?;
@@ -218,19 +183,4 @@ async fn write(
     .await
     .map_err(failed)?;
     Ok(())
-}
-
-/// Cuts items, which are in order, in halves until each holds at most [`RUN_ITEMS`].
-fn cut(items: &[Item]) -> Vec<Run> {
-    if items.len() > RUN_ITEMS {
-        let (low, high) = items.split_at(items.len() / 2);
-        let mut runs = cut(low);
-        runs.extend(cut(high));
-        return runs;
-    }
-    let Some(first) = items.first() else {
-        return Vec::new();
-    };
-    let sum: Sum = items.iter().map(|item| &item.id).collect();
-    vec![Run { first: *first, sum }]
 }

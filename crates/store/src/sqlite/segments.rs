@@ -4,10 +4,12 @@ use engine::rows::StoredVersion;
 use minca_record::content_id::ContentId;
 use sqlx::{SqliteConnection, SqlitePool};
 
-use super::codec::{count, id, ids_json, to_integer, to_limit, writer_id};
-use super::error::{corrupt, failed};
+use super::arrays::ids_json;
+use super::error::failed;
 use super::lease::begin_for_space;
 use super::read::take_up_to;
+use crate::codec::{count, id, to_integer, to_limit, writer_id};
+use crate::failure::corrupt;
 use crate::{Lease, SegmentRow, Shard, StoreError, StoreWriter};
 
 /// A segment's writer, counter, name, length and ids.

@@ -5,13 +5,10 @@ use sqlx::sqlite::SqliteRow;
 use sqlx::{Row, SqlitePool};
 
 use super::SHARD;
-use super::codec::{count, did, id, to_limit};
 use super::error::failed;
 use super::lease::begin_fenced;
+use crate::codec::{SOME_DID, count, did, id, to_limit};
 use crate::{CarriedSpace, Door, Lease, NewSpace, StoreError};
-
-/// A DID to check where there is none to check, so that [`door`] costs the same.
-const SOME_DID: &str = "did:key:zDnaed8DYZ8Hx21hjLc7fE9TXMkDUV65S3ys8HtLrnPC1piwd";
 
 pub(super) async fn carry(
     writer: &SqlitePool,

@@ -8,8 +8,8 @@ use rand::rngs::StdRng;
 use rand::{RngExt, SeedableRng};
 use store::{RUN_ITEMS, SpaceBatch, Store};
 
-use super::carry;
 use super::model::{Model, commit, did, keeping, version};
+use super::{carry, new_space};
 
 const COLLECTIONS: [&str; 4] = ["notes", "tasks", "sys.role", "ü"];
 
@@ -208,8 +208,8 @@ pub(crate) async fn a_commit_that_nobody_waits_for_lands_whole_or_not_at_all(sto
             .versions(&held, &[version(round * 100).id], 0)
             .await
             .unwrap();
-        // What was given up may still be on its way; the next write comes after it.
-        store.keep_host_fact("round", "any").await.unwrap();
+        // What was given up may still be on its way; the space's next write comes after it.
+        store.carry(&lease, &new_space(1)).await.unwrap();
         let settled = store
             .versions(&held, &[version(round * 100).id], 0)
             .await

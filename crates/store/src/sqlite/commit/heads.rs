@@ -5,6 +5,7 @@ use sqlx::SqliteConnection;
 
 use super::super::rows::write_rows;
 use super::{Failure, does_not_fit};
+use crate::batch::HEAD_NOT_HELD;
 
 /// Before and after the rows of a statement that writes heads.
 pub(in crate::sqlite) const START: &str = "WITH head (space, key, current, first) AS (";
@@ -44,9 +45,7 @@ pub(super) async fn write(
     )
     .await?;
     if written != records.len() as u64 {
-        return Err(does_not_fit(
-            "a head names a version of its record that is not held",
-        ));
+        return Err(does_not_fit(HEAD_NOT_HELD));
     }
     Ok(())
 }

@@ -8,10 +8,12 @@ use minca_record::did::Did;
 use minca_record::hash::sha256;
 use sqlx::SqliteConnection;
 
-use super::super::codec::{count, ids_json, to_integer};
+use super::super::arrays::ids_json;
 use super::super::rows::write_rows;
 use super::names::{NoteHash, number};
-use super::{Counted, Failure, constraint_is, does_not_fit};
+use super::{Failure, constraint_is, does_not_fit};
+use crate::batch::{Counted, HELD_ALREADY, NO_BODY_TO_DROP, NO_STUB_TO_FILL};
+use crate::codec::{count, to_integer};
 
 /// The numbers that rows are written with.
 pub(super) struct Numbers<'a> {
@@ -77,7 +79,7 @@ pub(super) async fn keep(
         "",
     )
     .await
-    .map_err(constraint_is("a version to keep is held already"))?;
+    .map_err(constraint_is(HELD_ALREADY))?;
     sqlx::query(
         "INSERT INTO to_segment (space, version, since)
          SELECT ?1, no, CAST(unixepoch('subsec') * 1000 AS INTEGER)
@@ -119,7 +121,7 @@ pub(super) async fn fill(
     )
     .await?;
     if filled != bodies.len() as u64 {
-        return Err(does_not_fit("a version to fill is not held as a stub"));
+        return Err(does_not_fit(NO_STUB_TO_FILL));
     }
     counted.bytes_in += bodies
         .iter()
@@ -177,7 +179,7 @@ pub(super) async fn drop_bodies(
         .fetch_one(&mut *connection)
         .await?;
     if count(with_body)? != versions.len() as u64 {
-        return Err(does_not_fit("a version to drop the body of has none"));
+        return Err(does_not_fit(NO_BODY_TO_DROP));
     }
     counted.bytes_out += count(bytes)?;
     sqlx::query(DROP)

@@ -11,26 +11,16 @@ mod names;
 #[cfg(test)]
 mod tests;
 
-use std::collections::{BTreeMap, HashSet};
-
 use engine::rows::Batch;
 use minca_record::content_id::ContentId;
-use minca_sync::item::Item;
 use sqlx::{Connection, SqliteConnection, SqlitePool};
 
-use super::codec::to_integer;
 use super::error::{failed, is_constraint};
 use super::lease::begin_fenced;
 use super::runs;
+use crate::batch::{self, Counted};
+use crate::codec::to_integer;
 use crate::{BatchError, Lease, SpaceBatch, StoreError};
-
-/// What a batch adds to a space's counters.
-#[derive(Default)]
-struct Counted {
-    bytes_in: u64,
-    bytes_out: u64,
-    versions: u64,
-}
 
 /// Why a batch was not written.
 enum Failure {
@@ -54,7 +44,7 @@ impl From<sqlx::Error> for Failure {
 
 /// The batch contradicts what is stored.
 fn does_not_fit(what: &str) -> Failure {
-    Failure::Batch(BatchError::DoesNotFit(what.to_owned()))
+    Failure::Batch(batch::does_not_fit(what))
 }
 
 /// A broken constraint is the batch's fault, anything else the store's.
@@ -108,9 +98,9 @@ async fn write(
         return Err(Failure::Batch(BatchError::NotHeld));
     };
     if shard != lease.shard.0 {
-        return Err(does_not_fit("its space is not in the lease's shard"));
+        return Err(does_not_fit(batch::OTHER_SHARD));
     }
-    refuse_naming_twice(batch)?;
+    batch::refuse_malformed(batch).map_err(Failure::Batch)?;
 
     let mut counted = Counted::default();
     if !batch.keep.is_empty() {
@@ -139,18 +129,6 @@ async fn write(
     count(connection, space, &counted, to_segment).await
 }
 
-fn refuse_naming_twice(batch: &Batch) -> Result<(), Failure> {
-    let mut named = HashSet::new();
-    let kept = batch.keep.iter().map(|row| &row.id);
-    let filled = batch.fill.iter().map(|(id, _)| id);
-    for id in kept.chain(filled).chain(&batch.drop_bodies) {
-        if !named.insert(id) {
-            return Err(does_not_fit("it names a version twice"));
-        }
-    }
-    Ok(())
-}
-
 /// Writes the versions to keep, with all that sums them but the space's counters.
 async fn keep(
     connection: &mut SqliteConnection,
@@ -158,12 +136,8 @@ async fn keep(
     batch: &Batch,
     counted: &mut Counted,
 ) -> Result<(), Failure> {
-    let mut items: BTreeMap<&str, Vec<Item>> = BTreeMap::new();
+    let items = batch::items_by_collection(batch);
     for row in &batch.keep {
-        if i64::try_from(row.timestamp).is_err() || i64::try_from(row.seq).is_err() {
-            return Err(does_not_fit("a timestamp or seq is over 2^63 − 1"));
-        }
-        items.entry(&row.collection).or_default().push(row.item());
         counted.bytes_in += row.stored_bytes();
         counted.versions += 1;
     }

@@ -12,11 +12,12 @@ use minca_sync::item::Item;
 use minca_sync::sum::Sum;
 use sqlx::SqliteConnection;
 
-use super::super::codec::{blobs_json, sum, texts_json, to_integer};
-use super::super::error::corrupt;
+use super::super::arrays::{blobs_json, texts_json};
 use super::super::rows::write_rows;
 use super::Failure;
 use crate::StoreError;
+use crate::codec::{sum, to_integer};
+use crate::failure::corrupt;
 
 /// A note's SHA-256, by which it is stored once.
 pub(super) type NoteHash = [u8; 32];

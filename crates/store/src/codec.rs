@@ -1,85 +1,59 @@
-//! How values of ours are written in SQLite's types, and read back.
+//! How values of ours are written in a database's types, and read back.
 
 use std::time::Duration;
 
 use minca_record::content_id::ContentId;
 use minca_record::did::Did;
-use minca_record::hex;
 use minca_sync::item::Item;
 use minca_sync::sum::Sum;
 
-use super::error::corrupt;
 use crate::StoreError;
+use crate::failure::corrupt;
+
+/// A DID to check where there is none to check, so that [`Store::door`](crate::Store::door) costs the same.
+pub(crate) const SOME_DID: &str = "did:key:zDnaed8DYZ8Hx21hjLc7fE9TXMkDUV65S3ys8HtLrnPC1piwd";
 
 /// Bytes of [`item_key`].
 const ITEM_KEY_BYTES: usize = 40;
 
-/// Ids as one bound value: a JSON array of hex, for `unhex(value)` over `json_each`.
-pub(super) fn ids_json<'a>(ids: impl IntoIterator<Item = &'a ContentId>) -> String {
-    blobs_json(ids.into_iter().map(|id| id.digest().as_slice()))
-}
-
-/// Byte strings as one bound value, as [`ids_json`].
-pub(super) fn blobs_json<B: AsRef<[u8]>>(blobs: impl IntoIterator<Item = B>) -> String {
-    let mut json = String::from("[");
-    for blob in blobs {
-        if json.len() > 1 {
-            json.push(',');
-        }
-        json.push('"');
-        json.push_str(&hex::encode(blob.as_ref()));
-        json.push('"');
-    }
-    json.push(']');
-    json
-}
-
-/// Texts as one bound value: a JSON array, for `value` over `json_each`.
-pub(super) fn texts_json<T: AsRef<str>>(texts: impl IntoIterator<Item = T>) -> String {
-    let values = texts
-        .into_iter()
-        .map(|text| serde_json::Value::from(text.as_ref()));
-    serde_json::Value::Array(values.collect()).to_string()
-}
-
-/// A number of ours as SQLite's. One over 2^63 − 1, which no count or counter
+/// A number of ours as a database's. One over 2^63 − 1, which no count or counter
 /// reaches, becomes that.
-pub(super) fn to_integer(number: u64) -> i64 {
+pub(crate) fn to_integer(number: u64) -> i64 {
     i64::try_from(number).unwrap_or(i64::MAX)
 }
 
-/// A limit as SQLite's.
-pub(super) fn to_limit(limit: usize) -> i64 {
+/// A limit as a database's.
+pub(crate) fn to_limit(limit: usize) -> i64 {
     i64::try_from(limit).unwrap_or(i64::MAX)
 }
 
 /// A length of time in milliseconds, rounded down.
-pub(super) fn to_milliseconds(time: Duration) -> i64 {
+pub(crate) fn to_milliseconds(time: Duration) -> i64 {
     i64::try_from(time.as_millis()).unwrap_or(i64::MAX)
 }
 
 /// A count as it was written.
-pub(super) fn count(number: i64) -> Result<u64, StoreError> {
+pub(crate) fn count(number: i64) -> Result<u64, StoreError> {
     u64::try_from(number).map_err(|_| corrupt("a count is below zero"))
 }
 
 /// An id as it was written.
-pub(super) fn id(bytes: &[u8]) -> Result<ContentId, StoreError> {
+pub(crate) fn id(bytes: &[u8]) -> Result<ContentId, StoreError> {
     Ok(ContentId::from_digest(digest(bytes)?))
 }
 
 /// An id as it was written, if one was.
-pub(super) fn optional_id(bytes: Option<&[u8]>) -> Result<Option<ContentId>, StoreError> {
+pub(crate) fn optional_id(bytes: Option<&[u8]>) -> Result<Option<ContentId>, StoreError> {
     bytes.map(id).transpose()
 }
 
 /// A sum as it was written.
-pub(super) fn sum(items: i64, value: &[u8]) -> Result<Sum, StoreError> {
+pub(crate) fn sum(items: i64, value: &[u8]) -> Result<Sum, StoreError> {
     Ok(Sum::from_parts(digest(value)?, count(items)?))
 }
 
 /// An item as two columns of the index have it.
-pub(super) fn item(timestamp: i64, id: &[u8]) -> Result<Item, StoreError> {
+pub(crate) fn item(timestamp: i64, id: &[u8]) -> Result<Item, StoreError> {
     Ok(Item {
         timestamp: count(timestamp)?,
         id: digest(id)?,
@@ -87,7 +61,7 @@ pub(super) fn item(timestamp: i64, id: &[u8]) -> Result<Item, StoreError> {
 }
 
 /// An item in bytes that sort as items do: the timestamp, big-endian, and the id.
-pub(super) fn item_key(item: &Item) -> [u8; ITEM_KEY_BYTES] {
+pub(crate) fn item_key(item: &Item) -> [u8; ITEM_KEY_BYTES] {
     let mut key = [0; ITEM_KEY_BYTES];
     key[..8].copy_from_slice(&item.timestamp.to_be_bytes());
     key[8..].copy_from_slice(&item.id);
@@ -95,7 +69,7 @@ pub(super) fn item_key(item: &Item) -> [u8; ITEM_KEY_BYTES] {
 }
 
 /// The item whose [`item_key`] this is.
-pub(super) fn item_of_key(key: &[u8]) -> Result<Item, StoreError> {
+pub(crate) fn item_of_key(key: &[u8]) -> Result<Item, StoreError> {
     let key: &[u8; ITEM_KEY_BYTES] = key
         .try_into()
         .map_err(|_| corrupt("an item's key is not 40 bytes long"))?;
@@ -107,13 +81,14 @@ pub(super) fn item_of_key(key: &[u8]) -> Result<Item, StoreError> {
 }
 
 /// A DID as it was written. It was checked when it was stored, but its point is
-/// checked again, which costs a square root: see [`Dids`] where there are many.
-pub(super) fn did(text: &str) -> Result<Did, StoreError> {
+/// checked again, which costs a square root: see [`Dids`](minca_record::did::Dids)
+/// where there are many.
+pub(crate) fn did(text: &str) -> Result<Did, StoreError> {
     Did::parse(text).map_err(|_| corrupt("a DID is none"))
 }
 
 /// A store writer's id as it was written.
-pub(super) fn writer_id(bytes: &[u8]) -> Result<[u8; 16], StoreError> {
+pub(crate) fn writer_id(bytes: &[u8]) -> Result<[u8; 16], StoreError> {
     bytes
         .try_into()
         .map_err(|_| corrupt("a store writer's id is not 16 bytes long"))
@@ -160,11 +135,5 @@ mod tests {
         for item in items {
             assert_eq!(item_of_key(&item_key(&item)).unwrap(), item);
         }
-    }
-
-    #[test]
-    fn texts_are_escaped_as_json() {
-        assert_eq!(texts_json(["a\"b", "ü\\"]), r#"["a\"b","ü\\"]"#);
-        assert_eq!(texts_json([""; 0]), "[]");
     }
 }
