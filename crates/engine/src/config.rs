@@ -33,6 +33,12 @@ pub struct EngineConfig {
     pub takes_per_peer: usize,
     /// Versions judged in one go, and so put in one commit at most.
     pub versions_per_commit: usize,
+    /// Steps of the access history's replay in one go (some milliseconds at most):
+    /// others have their turn in between.
+    pub replay_steps: u64,
+    /// First versions whose bodies are read at once, each of which may be as large as a
+    /// version may be.
+    pub first_bodies_per_read: usize,
     /// Bytes of versions being taken in, over all peers, above which no further
     /// message of versions is begun.
     pub intake_bytes: usize,
@@ -85,6 +91,8 @@ impl Default for EngineConfig {
             unsent_bytes: 8 << 20,
             takes_per_peer: 8,
             versions_per_commit: 1_000,
+            replay_steps: 200_000,
+            first_bodies_per_read: 16,
             intake_bytes: 32 << 20,
             rounds_per_session: 64,
             silence: 30_000,

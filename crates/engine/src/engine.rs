@@ -17,7 +17,7 @@ use crate::config::EngineConfig;
 use crate::event::{
     Answer, Count, Effect, Event, JobId, Millis, PeerId, PeerMessage, StoreFailure,
 };
-use crate::intake::{Intake, TakeId};
+use crate::intake::{Intake, Judging, TakeId, ToJudge};
 use crate::peer::Peer;
 use crate::refusals::Refusals;
 use crate::rows::{Found, Wanted};
@@ -32,9 +32,8 @@ pub struct Engine {
     /// The host's DID: its name among peers, and what decides who initiates.
     pub(crate) node: Did,
     pub(crate) judge: Judge,
-    /// The key readers of a private space prove: with what is placed, and as stored.
+    /// The key readers of a private space prove, as stored.
     pub(crate) read_key: Option<Did>,
-    pub(crate) committed_read_key: Option<Did>,
     pub(crate) peers: BTreeMap<PeerId, Peer>,
     pub(crate) collections: Collections,
     pub(crate) intake: Intake,
@@ -48,8 +47,8 @@ pub struct Engine {
     pub(crate) failed_reads: Vec<ReadFor>,
     /// How many versions go in one group; fewer after one did not fit.
     pub(crate) versions_per_group: usize,
-    /// The judge was not done with a replay when it was last asked.
-    pub(crate) is_replaying: bool,
+    /// There is more to replay or to judge; others have their turn first.
+    is_behind: bool,
     /// A version that did not fit when it stood alone; the next time it is dropped.
     pub(crate) unfit: Option<ContentId>,
     /// A store that can't read may still write, and the other way round.
@@ -110,7 +109,6 @@ impl Engine {
             node,
             judge,
             read_key,
-            committed_read_key: read_key,
             peers: BTreeMap::new(),
             collections: Collections::new(sums),
             intake: Intake::new(),
@@ -120,7 +118,7 @@ impl Engine {
             waiting_answers: Vec::new(),
             failed_reads: Vec::new(),
             versions_per_group: config.versions_per_commit,
-            is_replaying: false,
+            is_behind: false,
             unfit: None,
             reading: Backoff::new(config.retry_first, config.retry_most),
             committing: Backoff::new(config.retry_first, config.retry_most),
@@ -157,9 +155,10 @@ impl Engine {
         effects.append(&mut self.effects);
     }
 
-    /// When [`Event::Tick`] is due next; at once, while a replay is to be gone on with.
+    /// When [`Event::Tick`] is due next; at once, while there is more to replay or to
+    /// judge.
     pub fn next_wake(&self) -> Option<Millis> {
-        if self.is_replaying {
+        if self.is_behind {
             return Some(0);
         }
         let peers = self.peers.values().map(|peer| peer.next_wake(&self.config));
@@ -195,12 +194,15 @@ impl Engine {
 
     /// Does whatever the event made possible.
     fn go_on(&mut self, now: Millis) {
+        self.is_behind = false;
         loop {
             while let Some(peer) = self.next_to_pump() {
                 self.pump(peer, now);
                 self.turn = None;
             }
-            self.judge_next();
+            if !self.is_behind {
+                self.judge_next();
+            }
             let is_landing = self.land_next(now);
             if !is_landing && self.to_pump.is_empty() && !self.someones_turn() {
                 return;
@@ -286,37 +288,44 @@ impl Engine {
         for take in self.intake.line_up(verified.peer) {
             self.end_take(take);
         }
-        self.judge_next();
     }
 
-    /// Has the rows read that the next candidates name, unless others are being read.
+    /// Goes on with the replay, judges what rows are here for, and has those read that
+    /// the next candidates name; as long as that takes little of the thread.
     fn judge_next(&mut self) {
-        self.is_replaying = false;
-        while self.reading.is_over() && self.committing.is_over() {
-            if self.intake.candidates.is_empty() {
+        loop {
+            if !self.judge.advance(self.config.replay_steps) {
+                self.is_behind = true;
                 return;
             }
-            // What a replay takes is taken in turns with everything else.
-            self.is_replaying = !self.judge.advance();
-            if self.is_replaying {
+            if let Some(to_judge) = self.intake.take_to_judge() {
+                if self.judge_batch(to_judge) {
+                    continue;
+                }
+                self.is_behind = true;
+                return;
+            }
+            if !self.reading.is_over() || !self.committing.is_over() {
                 return;
             }
             // A group takes no more than it may: what is judged beyond waits for the next.
             let most = self
                 .versions_per_group
                 .saturating_sub(self.intake.group.stored.len());
+            let most_bodies = self.config.first_bodies_per_read;
             let may_want_first = |collection: &str| self.judge.may_want_first(collection);
-            let next = self.intake.next_to_judge(most, may_want_first);
+            let next = self.intake.next_to_judge(most, most_bodies, may_want_first);
             let Some((candidates, wanted)) = next else {
                 return;
             };
             if wanted.is_empty() {
-                self.judge_batch(candidates, &Found::default());
+                let to_judge = ToJudge::new(candidates, Found::default());
+                self.intake.judging = Some(Judging::Read(to_judge));
                 continue;
             }
             let job = self.next_job();
             self.reads.insert(job, ReadFor::Judging);
-            self.intake.judging = Some((job, candidates));
+            self.intake.judging = Some(Judging::Reading(job, candidates));
             self.effects.push(Effect::Read { job, wanted });
         }
     }
@@ -326,19 +335,14 @@ impl Engine {
             return;
         };
         let Some(found) = self.worked(found, now) else {
-            if matches!(read, ReadFor::Judging) {
-                self.intake.read_failed(job);
-            } else {
-                self.put_off(read);
+            match read {
+                ReadFor::Judging => self.intake.read_done(job, None),
+                read => self.put_off(read),
             }
             return;
         };
         match read {
-            ReadFor::Judging => {
-                if let Some(candidates) = self.intake.read_done(job) {
-                    self.judge_batch(candidates, &found);
-                }
-            }
+            ReadFor::Judging => self.intake.read_done(job, Some(found)),
             ReadFor::Grouping { peer, ids } => self.group_offers(peer, ids, &found),
             ReadFor::Items { .. } | ReadFor::Answer { .. } | ReadFor::Offer { .. } => {}
         }

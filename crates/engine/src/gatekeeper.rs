@@ -4,14 +4,13 @@
 //! read for it with the overlay over them, and what is stored goes on the
 //! overlay at once, so that the next version of the same batch sees it.
 
-use minca_record::json::{self, Value};
 use minca_record::placement::{Form, Placed, RecordRow as PlacedRecord, place};
 use minca_record::rules::FirstVersion;
 use minca_record::version::{Missing as ChainMissing, Parts, Version, follows};
 
 use crate::Engine;
 use crate::event::{Answer, Count, Effect};
-use crate::intake::Candidate;
+use crate::intake::{Candidate, Judging, ToJudge};
 use crate::pending::View;
 use crate::rows::{Found, HeldVersion, RecordRow, VersionRow};
 use crate::standing::{Question, Standing};
@@ -21,63 +20,75 @@ use crate::waiting::Missing;
 enum Verdict {
     /// Held already in the form that would be kept: acknowledged, nothing stored.
     Held,
-    /// To be placed; whether it counts is for readers.
-    Store(Answer),
+    /// To be placed; whether it counts is for readers. Of an access change it is known
+    /// as it lands.
+    Store(Option<Answer>),
     Later(Missing),
     Refused(&'static str),
-    /// To be judged again, with all that come after it.
-    Again,
+    /// To be judged again once the replay is done with what came before it.
+    NotYet,
+    /// To be judged again with the body of its record's first version.
+    Unread,
 }
 
 impl Engine {
-    /// Judges candidates in order and places what is to be stored.
-    pub(crate) fn judge_batch(&mut self, candidates: Vec<Candidate>, found: &Found) {
-        let mut candidates = candidates.into_iter();
-        while let Some(candidate) = candidates.next() {
-            let verdict = self.verdict(&candidate, found);
-            if matches!(verdict, Verdict::Again) {
-                let again = std::iter::once(candidate).chain(candidates);
-                self.intake.try_again(again.collect());
-                break;
-            }
-            let id = candidate.id();
-            let is_committed =
-                self.intake.overlay.version(&id).is_none() && found.versions.contains_key(&id);
-            self.intake.settle_doubt(id, is_committed);
+    /// Judges candidates in order and places what is to be stored, until that took
+    /// enough of the thread. False when some are left that could be judged on.
+    pub(crate) fn judge_batch(&mut self, mut to_judge: ToJudge) -> bool {
+        let enough = self.judge.spent().saturating_add(self.config.replay_steps);
+        while let Some(candidate) = to_judge.candidates.pop_front() {
+            to_judge.read_first_body(&candidate);
+            let verdict = self.verdict(&candidate, &to_judge);
             match verdict {
-                Verdict::Again => {}
-                Verdict::Held => {
-                    self.count(Count::Answer(Answer::Held));
-                    self.intake.group.stored.push(candidate);
+                Verdict::NotYet => {
+                    to_judge.candidates.push_front(candidate);
+                    self.intake.judging = Some(Judging::Read(to_judge));
+                    return true;
                 }
-                Verdict::Store(answer) => {
-                    self.count(Count::Answer(answer));
-                    self.place(&candidate, found);
-                    self.intake.group.stored.push(candidate);
+                Verdict::Unread => {
+                    to_judge.candidates.push_front(candidate);
+                    self.intake.try_again(to_judge.candidates.into());
+                    return true;
                 }
-                Verdict::Later(missing) => self.have_wait(candidate, missing),
-                Verdict::Refused(reason) => self.refuse(&candidate, reason),
+                verdict => self.carry_out(verdict, candidate, &to_judge.found),
+            }
+            if self.judge.spent() >= enough && !to_judge.candidates.is_empty() {
+                self.intake.judging = Some(Judging::Read(to_judge));
+                return false;
             }
         }
-        self.follow_read_key();
+        true
     }
 
-    /// Has the group write the read key that its access changes make the current one.
-    fn follow_read_key(&mut self) {
-        if !self.judge.advance() {
-            return;
-        }
-        let current = self.judge.read_key(self.read_key.as_ref());
-        if let Some(current) = current.filter(|current| Some(*current) != self.read_key) {
-            self.read_key = Some(current);
-            self.intake.group.batch.read_key(current);
+    fn carry_out(&mut self, verdict: Verdict, candidate: Candidate, found: &Found) {
+        let id = candidate.id();
+        let is_committed =
+            self.intake.overlay.version(&id).is_none() && found.versions.contains_key(&id);
+        self.intake.settle_doubt(id, is_committed);
+        match verdict {
+            Verdict::Held => {
+                self.count(Count::Answer(Answer::Held));
+                // After a commit that only seemed to fail the judge doesn't know of it.
+                self.judge.take_in(&candidate.vetted);
+                self.intake.group.stored.push(candidate);
+            }
+            Verdict::Store(answer) => {
+                if let Some(answer) = answer {
+                    self.count(Count::Answer(answer));
+                }
+                self.place(&candidate, found);
+                self.intake.group.stored.push(candidate);
+            }
+            Verdict::Later(missing) => self.have_wait(candidate, missing),
+            Verdict::Refused(reason) => self.refuse(&candidate, reason),
+            Verdict::NotYet | Verdict::Unread => {}
         }
     }
 
-    fn verdict(&mut self, candidate: &Candidate, found: &Found) -> Verdict {
+    fn verdict(&mut self, candidate: &Candidate, to_judge: &ToJudge) -> Verdict {
         let view = View {
             overlay: &self.intake.overlay,
-            found,
+            found: &to_judge.found,
         };
         let version = &candidate.vetted.checked.version;
         let held = view.version(&version.id());
@@ -108,10 +119,12 @@ impl Engine {
         }
         let first = version.genesis().and_then(|id| view.version(&id));
         let creator = first.map_or(root, |first| first.root);
-        let body = first.and_then(|first| first_body(first, &view));
         let first = first.map(|first| FirstVersion {
             retain: first.retain,
-            body: body.as_ref(),
+            body: match view.overlay.first(&first.id) {
+                Some(placed) => placed.body(),
+                None => to_judge.first_body(&first.id),
+            },
         });
         let standing = self.judge.judge(&Question {
             vetted: &candidate.vetted,
@@ -119,9 +132,10 @@ impl Engine {
             first: candidate.first_read.then(|| first.unwrap_or_default()),
         });
         match standing {
-            Standing::Stands => Verdict::Store(Answer::Stands),
-            Standing::Withdrawn => Verdict::Store(Answer::Withdrawn),
-            Standing::Unsettled => Verdict::Store(Answer::Unsettled),
+            Standing::Stands => Verdict::Store(Some(Answer::Stands)),
+            Standing::Withdrawn => Verdict::Store(Some(Answer::Withdrawn)),
+            Standing::Unsettled => Verdict::Store(Some(Answer::Unsettled)),
+            Standing::Change => Verdict::Store(None),
             Standing::SeenMissing(ids) => Verdict::Later(Missing {
                 ids,
                 root_named: self.judge.names(&root),
@@ -131,7 +145,8 @@ impl Engine {
                 root_named: false,
             }),
             Standing::Refused(reason) => Verdict::Refused(reason),
-            Standing::Replaying | Standing::FirstWanted => Verdict::Again,
+            Standing::Replaying => Verdict::NotYet,
+            Standing::FirstWanted => Verdict::Unread,
         }
     }
 
@@ -270,15 +285,6 @@ fn would_complete(version: &Version, held: &HeldVersion, view: &View<'_>) -> boo
             .is_some_and(|row| row.current == held.id)
     };
     !held.whole && !version.is_stub() && (held.retain || is_current())
-}
-
-/// The body of a first version, as far as it is held: on the overlay, or read.
-fn first_body(first: &HeldVersion, view: &View<'_>) -> Option<Value> {
-    if let Some(version) = view.overlay.first(&first.id) {
-        return version.body().cloned();
-    }
-    let read = view.found.bodies.get(&first.id)?;
-    json::read(read, json::MESSAGE_DEPTH).ok()
 }
 
 /// A version as it is written: its pieces, without its body where it is kept as a stub.

@@ -12,12 +12,12 @@ use std::sync::Arc;
 
 use minca_record::content_id::ContentId;
 use minca_record::did::Did;
-use minca_record::json::Value;
+use minca_record::json::{self, Value};
 use minca_record::version::{Refusal, Version};
 
 use crate::event::{JobId, Millis, PeerId};
 use crate::pending::{BatchBuilder, GroupNumber, Overlay};
-use crate::rows::{Batch, VersionRow, Wanted};
+use crate::rows::{Batch, Found, VersionRow, Wanted};
 use crate::vetting::Vetted;
 
 /// Number of a take; grows, so lower ones came first.
@@ -106,6 +106,51 @@ impl Landing {
     }
 }
 
+/// Candidates taken out of line to be judged.
+#[derive(Debug)]
+pub(crate) enum Judging {
+    /// The rows they name are being read.
+    Reading(JobId, Vec<Candidate>),
+    /// The rows are here, and these are left to be judged against them.
+    Read(ToJudge),
+}
+
+/// Candidates with the rows they name.
+#[derive(Debug)]
+pub(crate) struct ToJudge {
+    pub(crate) candidates: VecDeque<Candidate>,
+    pub(crate) found: Found,
+    /// The bodies of first versions among what was found, once one was looked at.
+    first_bodies: HashMap<ContentId, Value>,
+}
+
+impl ToJudge {
+    pub(crate) fn new(candidates: Vec<Candidate>, found: Found) -> ToJudge {
+        ToJudge {
+            candidates: candidates.into(),
+            found,
+            first_bodies: HashMap::new(),
+        }
+    }
+
+    /// Reads the body of the first version that a candidate is measured by, where it was
+    /// found: once, however many candidates are measured by it.
+    pub(crate) fn read_first_body(&mut self, candidate: &Candidate) {
+        let first = candidate.version().genesis();
+        if let Some(first) = first.filter(|_| candidate.first_read)
+            && let Some(body) = self.found.bodies.remove(&first)
+            && let Ok(body) = json::read(&body, json::MESSAGE_DEPTH)
+        {
+            self.first_bodies.insert(first, body);
+        }
+    }
+
+    /// A first version's body, if it was found and read.
+    pub(crate) fn first_body(&self, first: &ContentId) -> Option<&Value> {
+        self.first_bodies.get(first)
+    }
+}
+
 /// Everything on its way in.
 #[derive(Debug)]
 pub(crate) struct Intake {
@@ -117,8 +162,8 @@ pub(crate) struct Intake {
     verifying: BTreeMap<JobId, TakeId>,
     /// Checked versions to be judged next, in order.
     pub(crate) candidates: VecDeque<Candidate>,
-    /// Those whose rows are being read.
-    pub(crate) judging: Option<(JobId, Vec<Candidate>)>,
+    /// Those taken out of line to be judged, if any.
+    pub(crate) judging: Option<Judging>,
     pub(crate) overlay: Overlay,
     /// The group being put together, and its number, from 1.
     pub(crate) group: Group,
@@ -265,71 +310,106 @@ impl Intake {
         }
     }
 
-    /// The candidates a read was for.
-    pub(crate) fn read_done(&mut self, job: JobId) -> Option<Vec<Candidate>> {
-        self.judging
-            .take_if(|(judging, _)| *judging == job)
-            .map(|(_, candidates)| candidates)
+    /// The read for some candidates brought this; `None`: it failed, and they are judged
+    /// later. Nothing happens if they are to be judged again meanwhile.
+    pub(crate) fn read_done(&mut self, job: JobId, found: Option<Found>) {
+        let is_it =
+            |judging: &mut Judging| matches!(judging, Judging::Reading(it, _) if *it == job);
+        let Some(Judging::Reading(_, candidates)) = self.judging.take_if(is_it) else {
+            return;
+        };
+        match found {
+            Some(found) => self.judging = Some(Judging::Read(ToJudge::new(candidates, found))),
+            None => self.try_again(candidates),
+        }
     }
 
-    /// The read for some candidates failed: they are judged later.
-    pub(crate) fn read_failed(&mut self, job: JobId) {
-        if let Some(candidates) = self.read_done(job) {
-            self.try_again(candidates);
+    /// Takes out the candidates that wait for nothing but to be judged.
+    pub(crate) fn take_to_judge(&mut self) -> Option<ToJudge> {
+        match self.judging.take()? {
+            Judging::Read(to_judge) => Some(to_judge),
+            reading @ Judging::Reading(..) => {
+                self.judging = Some(reading);
+                None
+            }
         }
     }
 
     /// Candidates to be judged next, up to `most`, and what to read for them: the body of
-    /// a first version too, where `may_want_first` of its collection. `None` while others
-    /// are being read, or where there are none.
+    /// a first version too, where `may_want_first` of its collection, but no more than
+    /// `most_bodies`. `None` while others are judged, or where there are none.
     pub(crate) fn next_to_judge(
         &mut self,
         most: usize,
+        most_bodies: usize,
         may_want_first: impl Fn(&str) -> bool,
     ) -> Option<(Vec<Candidate>, Wanted)> {
         if self.judging.is_some() || self.candidates.is_empty() || most == 0 {
             return None;
         }
         self.overlay.forget_landed(self.landed);
-        let count = self.candidates.len().min(most);
-        let mut batch: Vec<Candidate> = self.candidates.drain(..count).collect();
+        let mut batch = Vec::new();
         let mut wanted = Wanted::default();
-        for candidate in &mut batch {
+        while batch.len() < most
+            && let Some(mut candidate) = self.candidates.pop_front()
+        {
             candidate.first_read = may_want_first(candidate.version().collection());
-            let version = candidate.version();
-            if let Some(first) = version.genesis().filter(|_| candidate.first_read)
-                && self.overlay.first(&first).is_none()
+            if let Some(first) = self.first_to_read(&candidate)
+                && !wanted.bodies.contains(&first)
             {
+                if wanted.bodies.len() >= most_bodies.max(1) {
+                    self.candidates.push_front(candidate);
+                    break;
+                }
                 wanted.bodies.push(first);
             }
-            let ids = [Some(version.id()), version.prev(), version.genesis()];
-            for id in ids.into_iter().flatten() {
-                if self.overlay.version(&id).is_none() {
-                    wanted.versions.push(id);
-                }
-            }
-            match self.overlay.record(version.key()) {
-                None => wanted.records.push(version.key().to_owned()),
-                // A row may outlive its current version on the overlay: another of
-                // the record's was placed after it.
-                Some(row) if self.overlay.version(&row.current).is_none() => {
-                    wanted.versions.push(row.current);
-                }
-                Some(_) => {}
-            }
+            self.want_rows(&candidate, &mut wanted);
+            batch.push(candidate);
         }
         wanted.versions.sort_unstable();
         wanted.versions.dedup();
-        wanted.bodies.sort_unstable();
-        wanted.bodies.dedup();
         wanted.records.sort_unstable();
         wanted.records.dedup();
         Some((batch, wanted))
     }
 
+    /// The first version whose body a candidate's may be measured by and which is not on
+    /// the overlay.
+    fn first_to_read(&self, candidate: &Candidate) -> Option<ContentId> {
+        let version = candidate.version();
+        let is_measured = candidate.first_read && version.body().is_some();
+        let first = version.genesis().filter(|_| is_measured)?;
+        self.overlay.first(&first).is_none().then_some(first)
+    }
+
+    /// Adds the rows that a candidate names and that are not on the overlay.
+    fn want_rows(&self, candidate: &Candidate, wanted: &mut Wanted) {
+        let version = candidate.version();
+        let ids = [Some(version.id()), version.prev(), version.genesis()];
+        for id in ids.into_iter().flatten() {
+            if self.overlay.version(&id).is_none() {
+                wanted.versions.push(id);
+            }
+        }
+        match self.overlay.record(version.key()) {
+            None => wanted.records.push(version.key().to_owned()),
+            // A row may outlive its current version on the overlay: another of
+            // the record's was placed after it.
+            Some(row) if self.overlay.version(&row.current).is_none() => {
+                wanted.versions.push(row.current);
+            }
+            Some(_) => {}
+        }
+    }
+
+    /// Whether there is a group, and none before it is landing.
+    pub(crate) fn may_land(&self) -> bool {
+        self.landing.is_none() && !self.group.is_empty()
+    }
+
     /// The group as a batch to write, if none is landing and there is anything in it.
     pub(crate) fn next_to_land(&mut self, job: JobId) -> Option<&Landing> {
-        if self.landing.is_some() || self.group.is_empty() {
+        if !self.may_land() {
             return None;
         }
         let batch = Arc::new(self.group.batch.take());
@@ -354,14 +434,14 @@ impl Intake {
     }
 
     /// After a failed commit: everything judged on the overlay is judged again,
-    /// in the order it was. So is what a read is under way for, which left out
-    /// rows that were on the overlay.
+    /// in the order it was. So is what rows were read for, or are: those that were on
+    /// the overlay were left out.
     pub(crate) fn judge_again(&mut self) {
-        let judging = self
-            .judging
-            .take()
-            .map(|(_, candidates)| candidates)
-            .unwrap_or_default();
+        let judging = match self.judging.take() {
+            None => VecDeque::new(),
+            Some(Judging::Reading(_, candidates)) => candidates.into(),
+            Some(Judging::Read(to_judge)) => to_judge.candidates,
+        };
         let mut in_doubt = std::mem::take(&mut self.group.there_already);
         let mut landing = Vec::new();
         if let Some(failed) = self.landing.take() {

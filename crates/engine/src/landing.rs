@@ -13,7 +13,7 @@ use minca_sync::item::Item;
 use minca_sync::message::{write_push_update, write_stored};
 
 use crate::Engine;
-use crate::event::{Count, Effect, JobId, Millis, PeerId, StoreFailure};
+use crate::event::{Answer, Count, Effect, JobId, Millis, PeerId, StoreFailure};
 use crate::intake::{Candidate, Landing};
 use crate::rows::VersionRow;
 
@@ -21,16 +21,31 @@ use crate::rows::VersionRow;
 const STORED_IDS: usize = 1_000;
 
 impl Engine {
-    /// Gives the store the next group, if none is landing. True when it did.
+    /// Gives the store the next group, if none is landing and the replay is done with
+    /// its access changes: so what they make the read key lands with them. True when it
+    /// did.
     pub(crate) fn land_next(&mut self, now: Millis) -> bool {
-        if !self.committing.is_over() {
+        if !self.committing.is_over() || !self.judge.is_settled() || !self.intake.may_land() {
             return false;
+        }
+        if let Some(known) = self.read_key {
+            let current = self.judge.read_key(&known);
+            if current != known {
+                self.intake.group.batch.read_key(current);
+            }
         }
         let job = self.next_job();
         let Some(landing) = self.intake.next_to_land(job) else {
             return false;
         };
         let batch = landing.batch.clone();
+        for change in batch.keep.iter().filter(|row| is_change(row)) {
+            let answer = match self.judge.counts(&change.id) {
+                true => Answer::Stands,
+                false => Answer::Withdrawn,
+            };
+            self.count(Count::Answer(answer));
+        }
         if batch.is_empty() {
             self.committed(job, Ok(()), now);
         } else {
@@ -71,7 +86,6 @@ impl Engine {
     fn judge_again(&mut self) {
         self.intake.judge_again();
         self.judge.forget_uncommitted();
-        self.read_key = self.committed_read_key;
     }
 
     /// Sums, acknowledges and passes on what landed, and tries again what waited for it.
@@ -84,9 +98,7 @@ impl Engine {
                 .insert(candidate.peer);
         }
         for candidate in &landing.stored {
-            if let Some(Ok(event)) = &candidate.vetted.event {
-                self.judge.committed(event);
-            }
+            self.judge.committed(&candidate.vetted);
         }
         let mut items: BTreeMap<&str, Vec<Item>> = BTreeMap::new();
         for row in landing.rows() {
@@ -105,14 +117,12 @@ impl Engine {
             for peer in self.peers.values_mut() {
                 peer.hello_by(due);
             }
-            let is_access =
-                |row: &VersionRow| is_access_collection(&Text::from(row.collection.as_str()));
-            let access_changed = landing.rows().any(is_access);
+            let access_changed = landing.rows().any(is_change);
             let released = self.waiting.release(&arrived, access_changed);
             self.intake.try_again(released);
         }
         if let Some(read_key) = landing.batch.read_key {
-            self.committed_read_key = Some(read_key);
+            self.read_key = Some(read_key);
             self.effects.push(Effect::ReadKey(read_key));
         }
         for candidate in landing.stored {
@@ -183,4 +193,9 @@ impl Engine {
         self.count(Count::Unplaceable);
         self.one_of_take_done(take);
     }
+}
+
+/// Whether it is of an access collection.
+fn is_change(row: &VersionRow) -> bool {
+    is_access_collection(&Text::from(row.collection.as_str()))
 }

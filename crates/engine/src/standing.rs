@@ -1,19 +1,19 @@
 //! How a version stands (02 §9.4), by its space's access history and the
 //! definitions in force.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, HashMap, HashSet};
 use std::fmt;
 use std::sync::Arc;
 
 use minca_access::history::{
     Admission, Body, History, Judgement, Record, RecordInvocation, Status, Step, Verdict,
 };
-use minca_access::{Event, NoEvent, Space, event_of_kept};
+use minca_access::{Event, Kind, NoEvent, Space, event_of_kept};
 use minca_record::constitution::Constitution;
 use minca_record::content_id::ContentId;
 use minca_record::definition::{Definition, is_sealed_body};
 use minca_record::did::{Did, Dids};
-use minca_record::json;
+use minca_record::json::{self, Text};
 use minca_record::rules::{FirstVersion, Sight, check_final, check_rules, has_rules};
 use minca_record::topics::TagKey;
 use minca_record::version::{Checked, Version, join};
@@ -39,6 +39,9 @@ pub(crate) enum Standing {
     Stands,
     /// Stored and passed on, and counts for nothing.
     Withdrawn,
+    /// An access change, stored whether it counts or not: what came of it is to be
+    /// asked ([`Judge::counts`]) once the replay is done with it.
+    Change,
     /// A stub that only its body can settle: stored as its record's history.
     Unsettled,
     /// Its writer saw these ids, which are not known here.
@@ -69,8 +72,11 @@ pub struct Judge {
     committed: BTreeMap<ContentId, Arc<Event>>,
     /// What each definition held says, where it can be read.
     definitions: HashMap<ContentId, Arc<Definition>>,
-    /// The collections that some definition held gives `fixed` fields.
-    fixed: HashMap<Box<str>, usize>,
+    /// The collections that some definition gave `fixed` fields. Where it was forgotten
+    /// since, a body is read for nothing.
+    fixed: HashSet<Box<str>>,
+    /// Read keys that key changes in the history make, whatever became of them.
+    made_read_keys: HashSet<Text>,
 }
 
 impl fmt::Debug for Judge {
@@ -81,13 +87,9 @@ impl fmt::Debug for Judge {
     }
 }
 
-/// Steps of the replay in one go (some milliseconds at most): others have their turn
-/// in between.
-const REPLAY_FUEL: u64 = 200_000;
-
 impl Judge {
-    /// Of a space of which these access versions are stored. Takes milliseconds for
-    /// some thousands of them, so that it is nothing for a thread that serves.
+    /// Of a space of which these access versions are stored. All of them are replayed,
+    /// which takes too long for a thread that serves.
     ///
     /// # Errors
     /// A stored version reads as none.
@@ -104,7 +106,8 @@ impl Judge {
             constitution,
             committed: BTreeMap::new(),
             definitions: HashMap::new(),
-            fixed: HashMap::new(),
+            fixed: HashSet::new(),
+            made_read_keys: HashSet::new(),
         };
         let mut dids = Dids::default();
         for stored in access {
@@ -129,11 +132,12 @@ impl Judge {
 
     fn add(&mut self, event: &Arc<Event>, definition: Option<&Arc<Definition>>) {
         self.history.add(Arc::clone(event));
-        if let Some(definition) = definition
-            && !self.definitions.contains_key(&event.id)
-        {
+        if let Kind::Key { read_key, .. } = &event.kind {
+            self.made_read_keys.insert(read_key.clone());
+        }
+        if let Some(definition) = definition {
             if definition.rules.fixed.is_some() {
-                *self.fixed.entry(definition.name.clone()).or_default() += 1;
+                self.fixed.insert(definition.name.clone());
             }
             self.definitions.insert(event.id, Arc::clone(definition));
         }
@@ -145,43 +149,73 @@ impl Judge {
         self.history.names(account)
     }
 
-    /// Goes on with the replay for a while. True when it is done with all it has.
-    pub(crate) fn advance(&mut self) -> bool {
-        self.history.advance(REPLAY_FUEL)
+    /// Goes on with the replay for about so many steps. True when it is done with all
+    /// it has.
+    pub(crate) fn advance(&mut self, steps: u64) -> bool {
+        self.history.advance(steps)
+    }
+
+    /// Whether the replay is done with all it has.
+    pub(crate) fn is_settled(&self) -> bool {
+        self.history.is_settled()
+    }
+
+    /// Steps spent so far, on the replay and on judging.
+    pub(crate) fn spent(&self) -> u64 {
+        self.history.spent()
     }
 
     /// Whether a later version of this collection may be measured by its first.
     pub(crate) fn may_want_first(&self, collection: &str) -> bool {
-        self.fixed.contains_key(collection)
+        self.fixed.contains(collection)
     }
 
-    /// An event's version is stored now.
-    pub(crate) fn committed(&mut self, event: &Arc<Event>) {
-        self.add(event, None);
-        self.committed.insert(event.id, Arc::clone(event));
+    /// Takes in what a version that is held says, if it says an access change.
+    pub(crate) fn take_in(&mut self, vetted: &Vetted) {
+        if let Some(Ok(event)) = &vetted.event {
+            self.add(event, vetted.definition.as_ref());
+        }
+    }
+
+    /// What a version says is stored now.
+    pub(crate) fn committed(&mut self, vetted: &Vetted) {
+        if let Some(Ok(event)) = &vetted.event {
+            self.take_in(vetted);
+            self.committed.insert(event.id, Arc::clone(event));
+        }
     }
 
     /// Forgets the events that are not stored.
     pub(crate) fn forget_uncommitted(&mut self) {
+        // All that is stored is held; and what is held need not be replayed again.
+        if self.history.len() == self.committed.len() {
+            return;
+        }
         self.history = History::new(&self.constitution);
-        for event in self.committed.values() {
-            self.history.add(Arc::clone(event));
+        self.made_read_keys.clear();
+        for event in std::mem::take(&mut self.committed).into_values() {
+            self.add(&event, None);
+            self.committed.insert(event.id, event);
         }
     }
 
+    /// Whether an access change counts, once the replay is done with it.
+    pub(crate) fn counts(&mut self, change: &ContentId) -> bool {
+        self.history.status(change) == Some(Status::Applied)
+    }
+
     /// The read key peers must prove, where the one they must prove so far is `known`:
-    /// the current one, unless the history doesn't name the known one at all and so is
-    /// behind whoever said it.
-    pub(crate) fn read_key(&mut self, known: Option<&Did>) -> Option<Did> {
-        let known = known?;
-        let keys = self.history.read_keys();
-        let spelled = known.to_string();
-        let is_known = keys.iter().any(|key| *key == *spelled);
-        let current = keys
-            .last()
-            .filter(|current| is_known && **current != *spelled);
-        let current = current.and_then(|current| Did::parse(current.as_str()?).ok());
-        Some(current.unwrap_or(*known))
+    /// the current one, unless nothing in the history ever made the known one, which
+    /// then is behind whoever said it (04 §13.3).
+    pub(crate) fn read_key(&mut self, known: &Did) -> Did {
+        let spelled = Text::from(known.to_string());
+        let is_made =
+            self.constitution.read_key() == Some(known) || self.made_read_keys.contains(&spelled);
+        let current = self.history.read_keys().pop();
+        let current = current.filter(|current| is_made && *current != spelled);
+        current
+            .and_then(|current| Did::parse(current.as_str()?).ok())
+            .unwrap_or(*known)
     }
 
     /// Whether the root was no member as its writer saw the space, which nothing that
@@ -194,7 +228,8 @@ impl Judge {
                 == Some(false)
     }
 
-    /// Judges one version that passed 02 §9 steps 1–7.
+    /// Judges one version that passed 02 §9 steps 1–7. An access change that is to be
+    /// stored counts from now on.
     pub(crate) fn judge(&mut self, question: &Question<'_>) -> Standing {
         match &question.vetted.event {
             Some(event) => self.judge_access(question, event.as_ref()),
@@ -220,18 +255,12 @@ impl Judge {
             Admission::RootNotNamed => return Standing::RootNotNamed,
         }
         self.add(event, question.vetted.definition.as_ref());
-        if !self.advance() {
-            return Standing::Replaying;
-        }
-        match self.history.status(&event.id) {
-            Some(Status::Applied) => Standing::Stands,
-            _ => Standing::Withdrawn,
-        }
+        Standing::Change
     }
 
     /// 02 §9.4 B.
     fn judge_record(&mut self, question: &Question<'_>) -> Standing {
-        if !self.advance() {
+        if !self.is_settled() {
             return Standing::Replaying;
         }
         let Checked {

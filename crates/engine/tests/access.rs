@@ -3,10 +3,11 @@
 mod support;
 
 use engine::{Answer, Count, EngineConfig, StoreFailure};
+use minca_record::constitution::Constitution;
 use minca_record::content_id::ContentId;
 use minca_record::json::{Object, Value};
 use support::host::Host;
-use support::pen::{Draft, Pen, id_of, key, space, stub_of};
+use support::pen::{Draft, Pen, id_of, key, private_space, space, stub_of};
 
 /// A host, its space's founder, and someone it has never heard of.
 fn host_and_pens() -> (Host, Pen, Pen) {
@@ -53,8 +54,9 @@ fn an_assignment_lets_in_what_it_allows_in_the_same_message() {
     };
     let elsewhere = guest.write_seeing(&elsewhere, &seen);
     assert_eq!(push(&mut host, &[assign, allowed, elsewhere]), 2);
+    // What came of the change is known as it lands.
     let stands = Answer::Stands;
-    assert_eq!(answers(&mut host), [stands, stands, Answer::Refused]);
+    assert_eq!(answers(&mut host), [stands, Answer::Refused, stands]);
 }
 
 #[test]
@@ -254,4 +256,196 @@ fn a_long_replay_is_taken_in_turns_with_the_peers() {
     }
     host.settle();
     assert_eq!(host.acknowledged(1).len(), versions.len());
+}
+
+/// A private space with one founder, and a guest that may change its key.
+fn private_host_and_pens() -> (Host, Pen, Pen) {
+    let (founder, guest) = (key(1), key(2));
+    let space = private_space(&[&founder], &[&guest], &key(50).did());
+    let mut host = Host::new(key(900).did(), &space);
+    host.join(1, founder.did());
+    host.take_sent(1);
+    (host, Pen::new(founder, &space), Pen::new(guest, &space))
+}
+
+#[test]
+fn a_key_change_lands_with_the_read_key_it_makes() {
+    let (mut host, mut founder, mut guest) = private_host_and_pens();
+    let change = founder.change_key(&key(51).did(), &[]);
+    assert_eq!(push(&mut host, std::slice::from_ref(&change)), 1);
+    assert_eq!(host.commits, 1);
+    assert_eq!(host.read_key, Some(key(51).did()));
+    let next = guest.change_key(&key(52).did(), &[id_of(&change)]);
+    let next_but_one = founder.change_key(&key(53).did(), &[id_of(&next)]);
+    assert_eq!(push(&mut host, &[next, next_but_one]), 2);
+    assert_eq!(host.read_key, Some(key(53).did()));
+    assert_eq!(host.rows.read_key, host.read_key);
+}
+
+#[test]
+fn a_key_change_whose_commit_seemed_to_fail_is_told_once_it_is_found() {
+    let (mut host, mut founder, _) = private_host_and_pens();
+    host.failing_commits = 1;
+    host.lands_anyway = true;
+    let change = founder.change_key(&key(51).did(), &[]);
+    assert_eq!(push(&mut host, &[change]), 1);
+    assert_eq!(host.read_key, Some(key(51).did()));
+}
+
+#[test]
+fn a_key_change_that_does_not_land_changes_no_read_key() {
+    let (mut host, mut founder, _) = private_host_and_pens();
+    let change = founder.change_key(&key(51).did(), &[]);
+    host.unfit = Some(id_of(&change));
+    assert_eq!(push(&mut host, std::slice::from_ref(&change)), 0);
+    assert_eq!((host.read_key, host.rows.read_key), (None, None));
+    host.unfit = None;
+    host.failing_commits = 3;
+    assert_eq!(push(&mut host, &[change]), 1);
+    assert_eq!(host.read_key, Some(key(51).did()));
+}
+
+#[test]
+fn a_key_whose_change_is_struck_gives_way_to_the_one_before_it() {
+    let (mut host, mut founder, mut guest) = private_host_and_pens();
+    let change = guest.change_key(&key(51).did(), &[]);
+    assert_eq!(push(&mut host, &[change]), 1);
+    assert_eq!(host.read_key, Some(key(51).did()));
+    // It had not seen the guest's change, so the change goes with its author.
+    let taken = founder.assign(&guest.did, "guest", false, &[]);
+    assert_eq!(push(&mut host, &[taken]), 1);
+    assert_eq!(host.read_key, Some(key(50).did()));
+    assert_eq!(host.rows.read_key, host.read_key);
+}
+
+#[test]
+fn a_read_key_the_history_knows_nothing_of_stays_until_it_does() {
+    let (mut host, mut founder, _) = private_host_and_pens();
+    // A pass said it before the change came (04 §13.3).
+    host.rows.read_key = Some(key(52).did());
+    host.restart(key(900).did(), EngineConfig::default());
+    host.join(1, founder.did);
+    let first = founder.change_key(&key(51).did(), &[]);
+    let second = founder.change_key(&key(52).did(), &[id_of(&first)]);
+    let third = founder.change_key(&key(53).did(), &[id_of(&second)]);
+    assert_eq!(push(&mut host, &[first]), 1);
+    assert_eq!(host.rows.read_key, Some(key(52).did()));
+    assert_eq!(push(&mut host, &[second]), 1);
+    assert_eq!(host.rows.read_key, Some(key(52).did()));
+    assert_eq!(push(&mut host, &[third]), 1);
+    assert_eq!(host.rows.read_key, Some(key(53).did()));
+}
+
+/// A host that goes on with its replay one step at a time.
+fn slowly(space: &Constitution) -> Host {
+    let config = EngineConfig {
+        replay_steps: 1,
+        ..EngineConfig::default()
+    };
+    Host::with(key(900).did(), space, config)
+}
+
+#[test]
+fn however_slow_a_replay_nothing_lands_before_what_it_was_judged_by() {
+    let (founder, guest) = (key(1), key(2));
+    let space = private_space(&[&founder], &[&guest], &key(50).did());
+    let (mut founder, mut guest) = (Pen::new(founder, &space), Pen::new(guest, &space));
+    let struck = guest.change_key(&key(51).did(), &[]);
+    let taken = founder.assign(&guest.did, "guest", false, &[]);
+    let other = founder.assign(&key(3).did(), "guest", true, &[]);
+    let record = founder.write_seeing(&note("a"), &[id_of(&taken), id_of(&other)]);
+    for replay_steps in (1..100).step_by(3) {
+        for versions_per_commit in [1, 2, 1_000] {
+            let config = EngineConfig {
+                replay_steps,
+                versions_per_commit,
+                ..EngineConfig::default()
+            };
+            let mut host = Host::with(key(900).did(), &space, config);
+            host.join(1, founder.did);
+            host.take_sent(1);
+            assert_eq!(push(&mut host, &[record.clone(), struck.clone()]), 1);
+            assert_eq!(host.read_key, Some(key(51).did()));
+            assert_eq!(push(&mut host, &[other.clone(), taken.clone()]), 3);
+            assert_eq!(host.read_key, Some(key(50).did()));
+        }
+    }
+}
+
+#[test]
+fn what_takes_long_to_judge_is_judged_in_several_goes() {
+    let founder = key(1);
+    let space = space(&[&founder], &[]);
+    let mut host = slowly(&space);
+    host.join(1, founder.did());
+    host.take_sent(1);
+    let mut founder = Pen::new(founder, &space);
+    let notes: Vec<Object> = (0..100)
+        .map(|n| founder.write(&note(&format!("n{n}"))))
+        .collect();
+    assert_eq!(push(&mut host, &notes), 100);
+    assert!(host.most_judged < 5, "{} in one go", host.most_judged);
+    assert!(host.reads < 5, "what was read is not read again");
+}
+
+#[test]
+fn a_commit_that_fails_has_nothing_replayed_but_what_it_was_to_write() {
+    let founder = key(1);
+    let space = space(&[&founder], &[]);
+    let mut host = slowly(&space);
+    host.join(1, founder.did());
+    host.take_sent(1);
+    let mut founder = Pen::new(founder, &space);
+    let mut seen = Vec::new();
+    let changes: Vec<Object> = (0..30)
+        .map(|n| {
+            let change = founder.assign(&key(100 + n).did(), "guest", true, &seen);
+            seen = vec![id_of(&change)];
+            change
+        })
+        .collect();
+    assert_eq!(push(&mut host, &changes), 30);
+    host.went_on = 0;
+    host.failing_commits = 3;
+    let record = founder.write_seeing(&note("a"), &seen);
+    assert_eq!(push(&mut host, &[record]), 1);
+    assert!(host.went_on < 10, "went on {} times", host.went_on);
+}
+
+#[test]
+fn the_bodies_of_first_versions_are_read_a_few_at_a_time() {
+    let founder = key(1);
+    let space = space(&[&founder], &[]);
+    let config = EngineConfig {
+        first_bodies_per_read: 3,
+        ..EngineConfig::default()
+    };
+    let mut host = Host::with(key(900).did(), &space, config);
+    host.join(1, founder.did());
+    host.take_sent(1);
+    let mut founder = Pen::new(founder, &space);
+    let rules = Object::from([("fixed", Value::from(vec!["text".into()]))]);
+    let define = founder.define("app.note", definition("app.note", rules), &[]);
+    let seen = [id_of(&define)];
+    let names: Vec<String> = (0..10).map(|n| format!("r{n}")).collect();
+    let kept = |name| Draft {
+        retain: true,
+        ..Draft::first(name, "a")
+    };
+    let firsts: Vec<Object> = names
+        .iter()
+        .map(|name| founder.write_seeing(&kept(name), &seen))
+        .collect();
+    assert_eq!(push(&mut host, &[define]), 1);
+    assert_eq!(push(&mut host, &firsts), 10);
+    let edits: Vec<Object> = firsts
+        .iter()
+        .flat_map(|first| {
+            let same = founder.write_seeing(&Draft::after(first, Some("a")), &seen);
+            let other = founder.write_seeing(&Draft::after(&same, Some("b")), &seen);
+            [same, other]
+        })
+        .collect();
+    assert_eq!(push(&mut host, &edits), 10);
+    assert_eq!(host.most_bodies, 3);
 }

@@ -32,6 +32,13 @@ pub struct Host {
     pub handled: usize,
     pub handled_by: BTreeMap<PeerId, usize>,
     pub abandoned: bool,
+    /// The key readers prove, as last told.
+    pub read_key: Option<Did>,
+    /// The most versions judged in one go, and the most bodies read at once.
+    pub most_judged: usize,
+    pub most_bodies: usize,
+    /// How often it went on at once without anything having come.
+    pub went_on: usize,
     /// What was asked of the store so far.
     pub reads: usize,
     pub commits: usize,
@@ -62,7 +69,10 @@ impl Host {
     }
 
     pub fn with(node: Did, space: &Constitution, config: EngineConfig) -> Host {
-        let rows = Rows::default();
+        let rows = Rows {
+            first_read_key: space.read_key().copied(),
+            ..Rows::default()
+        };
         Host {
             engine: rows.engine(node, space, config),
             rows,
@@ -74,6 +84,10 @@ impl Host {
             handled: 0,
             handled_by: BTreeMap::new(),
             abandoned: false,
+            read_key: None,
+            most_judged: 0,
+            most_bodies: 0,
+            went_on: 0,
             reads: 0,
             commits: 0,
             largest_commit: 0,
@@ -98,6 +112,10 @@ impl Host {
     pub fn event(&mut self, event: Event) {
         let mut effects = Vec::new();
         self.engine.handle(self.now, event, &mut effects);
+        let judged = effects
+            .iter()
+            .filter(|effect| matches!(effect, Effect::Count(Count::Answer(_))));
+        self.most_judged = self.most_judged.max(judged.count());
         for effect in effects {
             match effect {
                 Effect::Send { peer, message } => {
@@ -113,6 +131,7 @@ impl Host {
                 Effect::Abandon => self.abandoned = true,
                 Effect::ReadKey(read_key) => {
                     assert_eq!(self.rows.read_key, Some(read_key), "before its commit");
+                    self.read_key = Some(read_key);
                 }
                 other => self.waiting.push(other),
             }
@@ -185,10 +204,13 @@ impl Host {
                         .collect(),
                 }
             }
-            Effect::Read { job, wanted } => Event::Found {
-                job,
-                found: Ok(self.rows.read(&wanted)),
-            },
+            Effect::Read { job, wanted } => {
+                self.most_bodies = self.most_bodies.max(wanted.bodies.len());
+                Event::Found {
+                    job,
+                    found: Ok(self.rows.read(&wanted)),
+                }
+            }
             Effect::ReadItems {
                 job,
                 collection,
@@ -271,7 +293,8 @@ impl Host {
 
     /// Does everything asked for, letting time go by where only time helps.
     pub fn settle(&mut self) {
-        for _ in 0..100 {
+        let mut waited = 0;
+        while waited < 100 {
             while self.step() {}
             if self.engine.is_idle() || self.engine.next_wake().is_none() {
                 return;
@@ -280,9 +303,21 @@ impl Host {
             if wake > self.now + 60_000 {
                 return;
             }
+            match wake {
+                0 => self.went_on += 1,
+                _ => waited += 1,
+            }
             self.now = self.now.max(wake);
             self.event(Event::Tick);
         }
+    }
+
+    /// Starts it again over what is committed; whoever was there is gone.
+    pub fn restart(&mut self, node: Did, config: EngineConfig) {
+        self.engine = self.rows.engine(node, &self.space.clone(), config);
+        self.waiting.clear();
+        self.sent.clear();
+        self.in_doubt = false;
     }
 
     pub fn join(&mut self, peer: u64, did: Did) {

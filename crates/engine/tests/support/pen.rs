@@ -20,6 +20,41 @@ pub fn key(number: u64) -> SigningKey {
 /// A public space founded by these keys' accounts, with one role `guest` assigned
 /// to `guests`, which may write and change only what it created in `app.note`.
 pub fn space(founders: &[&SigningKey], guests: &[&SigningKey]) -> Constitution {
+    space_with(founders, guests, |_| {})
+}
+
+/// A private one, whose `guest` may change its key too.
+pub fn private_space(
+    founders: &[&SigningKey],
+    guests: &[&SigningKey],
+    read_key: &Did,
+) -> Constitution {
+    space_with(founders, guests, |constitution| {
+        constitution.insert("visibility", "private");
+        constitution.insert("readKey", read_key.to_string());
+        constitution.insert("encryptionKeyId", "AAECAwQFBgcICQoLDA0ODw");
+        let grant = |cmd: &str| {
+            Value::from(Object::from([
+                ("cmd", cmd.into()),
+                ("pol", Value::from(Vec::new())),
+            ]))
+        };
+        let role = Object::from([
+            ("name", Value::from("guest")),
+            (
+                "grants",
+                vec![grant("/record"), grant("/key/change")].into(),
+            ),
+        ]);
+        constitution.insert("roles", vec![Value::from(role)]);
+    })
+}
+
+fn space_with(
+    founders: &[&SigningKey],
+    guests: &[&SigningKey],
+    change: impl FnOnce(&mut Object),
+) -> Constitution {
     let list = |keys: &[&SigningKey]| -> Vec<Value> {
         keys.iter().map(|it| it.did().to_string().into()).collect()
     };
@@ -55,6 +90,7 @@ pub fn space(founders: &[&SigningKey], guests: &[&SigningKey]) -> Constitution {
             .collect();
         constitution.insert("assigned", assigned);
     }
+    change(&mut constitution);
     let id = ContentId::of(&constitution.canonical());
     constitution.insert("id", id.to_string());
     Constitution::check(constitution.into()).expect("a good constitution")
@@ -168,6 +204,14 @@ impl Pen {
         let did = did.to_string();
         let key = keys::remove(&did.as_str().into());
         self.change("sys.remove", &key, Object::from([("did", did)]), seen)
+    }
+
+    /// Changes the space's key, which readers prove by this one.
+    pub fn change_key(&mut self, read_key: &Did, seen: &[ContentId]) -> Object {
+        let read_key = read_key.to_string();
+        let key_id = base64url::encode(&sha256(read_key.as_bytes())[..16]);
+        let body = Object::from([("keyId", Value::from(key_id)), ("readKey", read_key.into())]);
+        self.change("sys.key", keys::SPACE_KEY, body, seen)
     }
 
     /// Defines a collection.

@@ -7,7 +7,7 @@ use engine::{Engine, EngineConfig, Judge};
 use minca_record::constitution::Constitution;
 use minca_record::content_id::ContentId;
 use minca_record::did::Did;
-use minca_record::json::Text;
+use minca_record::json::{self, Text, Value};
 use minca_record::required::is_access_collection;
 use minca_sync::item::Item;
 use minca_sync::sum::Sum;
@@ -19,6 +19,8 @@ pub struct Rows {
     pub records: BTreeMap<String, RecordRow>,
     /// What a batch made the read key.
     pub read_key: Option<Did>,
+    /// What the constitution makes it.
+    pub first_read_key: Option<Did>,
 }
 
 impl Rows {
@@ -59,7 +61,47 @@ impl Rows {
             next.records.insert(row.key.clone(), row.clone());
         }
         next.read_key = batch.read_key.or(next.read_key);
+        next.check(batch)?;
         *self = next;
+        Ok(())
+    }
+
+    /// Nothing is stored before an access change it was judged by, and no read key
+    /// before the change that made it.
+    fn check(&self, batch: &Batch) -> Result<(), String> {
+        for row in &batch.keep {
+            let envelope = json::read(&row.envelope, json::MESSAGE_DEPTH).expect("an envelope");
+            let envelope = envelope.as_object().expect("an envelope");
+            let seen = envelope.get("seen").and_then(Value::as_array);
+            // The space's id stands for the constitution.
+            let mut seen = seen
+                .unwrap_or_default()
+                .iter()
+                .filter(|id| Some(*id) != envelope.get("space"));
+            let is_held = |id: &Value| {
+                let id = id.as_str().and_then(|id| ContentId::parse(id).ok());
+                id.is_some_and(|id| self.versions.contains_key(&id))
+            };
+            if !seen.all(is_held) {
+                return Err("keeps a version that saw one that is not held".to_owned());
+            }
+        }
+        let Some(read_key) = batch.read_key.map(|key| key.to_string()) else {
+            return Ok(());
+        };
+        let mut changes = self
+            .versions
+            .values()
+            .filter(|row| row.collection == "sys.key");
+        let makes_it = |row: &VersionRow| {
+            let body = row.body.as_deref().map(String::from_utf8_lossy);
+            body.is_some_and(|body| body.contains(&read_key))
+        };
+        if self.first_read_key.map(|key| key.to_string()) != Some(read_key.clone())
+            && !changes.any(makes_it)
+        {
+            return Err("a read key that no key change held makes".to_owned());
+        }
         Ok(())
     }
 
