@@ -112,7 +112,7 @@ impl Engine {
                 let missing = [version.prev(), version.genesis()].into_iter().flatten();
                 return Verdict::Later(Missing {
                     ids: missing.filter(|id| view.version(id).is_none()).collect(),
-                    root_named: self.judge.names(&root),
+                    root_named: self.judge.names_root(&candidate.vetted),
                 });
             }
             Err(refusal) => return Verdict::Refused(refusal.reason()),
@@ -138,7 +138,7 @@ impl Engine {
             Standing::Change => Verdict::Store(None),
             Standing::SeenMissing(ids) => Verdict::Later(Missing {
                 ids,
-                root_named: self.judge.names(&root),
+                root_named: self.judge.names_root(&candidate.vetted),
             }),
             Standing::RootNotNamed => Verdict::Later(Missing {
                 ids: Vec::new(),

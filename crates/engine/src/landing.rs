@@ -118,7 +118,10 @@ impl Engine {
                 peer.hello_by(due);
             }
             let access_changed = landing.rows().any(is_change);
-            let released = self.waiting.release(&arrived, access_changed);
+            let judge = &self.judge;
+            let is_named =
+                |candidate: &Candidate| access_changed && judge.names_root(&candidate.vetted);
+            let released = self.waiting.release(&arrived, is_named);
             self.intake.try_again(released);
         }
         if let Some(read_key) = landing.batch.read_key {

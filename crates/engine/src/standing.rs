@@ -149,6 +149,21 @@ impl Judge {
         self.history.names(account)
     }
 
+    /// Whether the history names a version's root, or the invite it joins by.
+    pub(crate) fn names_root(&self, vetted: &Vetted) -> bool {
+        let joins_by_known = match &vetted.event {
+            Some(Ok(event)) => match &event.kind {
+                Kind::Assign { via_invite, .. } => {
+                    let invite = via_invite.as_ref();
+                    invite.is_some_and(|invite| self.history.knows_invite(invite))
+                }
+                _ => false,
+            },
+            _ => false,
+        };
+        joins_by_known || self.names(&vetted.checked.root)
+    }
+
     /// Goes on with the replay for about so many steps. True when it is done with all
     /// it has.
     pub(crate) fn advance(&mut self, steps: u64) -> bool {

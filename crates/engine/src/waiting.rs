@@ -19,7 +19,8 @@ use crate::intake::Candidate;
 pub(crate) struct Missing {
     /// Ids of versions; any of them arriving makes it worth another try.
     pub(crate) ids: Vec<ContentId>,
-    /// Its root is named by no history: any access change may name it.
+    /// Whether the history names its root, or the invite it joins by. If not, any access
+    /// change may.
     pub(crate) root_named: bool,
 }
 
@@ -121,12 +122,12 @@ impl Waiting {
         gave_way
     }
 
-    /// Takes out every version that waited for one of `arrived`, and, where an
-    /// access change arrived, every version whose root was not named. Oldest first.
+    /// Takes out every version that waited for one of `arrived`, and those whose root
+    /// was not named and `is_named` now. Oldest first.
     pub(crate) fn release(
         &mut self,
         arrived: &[ContentId],
-        access_changed: bool,
+        is_named: impl Fn(&Candidate) -> bool,
     ) -> Vec<Candidate> {
         let mut slots = BTreeSet::new();
         for id in arrived {
@@ -134,9 +135,12 @@ impl Waiting {
                 slots.extend(waiting.iter().copied());
             }
         }
-        if access_changed {
-            slots.extend(self.unnamed.iter().copied());
-        }
+        let is_named = |slot: &Slot| {
+            self.entries
+                .get(slot)
+                .is_some_and(|it| is_named(&it.candidate))
+        };
+        slots.extend(self.unnamed.iter().copied().filter(is_named));
         slots
             .into_iter()
             .filter_map(|slot| self.take(slot))

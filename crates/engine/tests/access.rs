@@ -405,6 +405,7 @@ fn a_commit_that_fails_has_nothing_replayed_but_what_it_was_to_write() {
         })
         .collect();
     assert_eq!(push(&mut host, &changes), 30);
+    assert!(host.went_on > 20, "replayed in {} goes", host.went_on);
     host.went_on = 0;
     host.failing_commits = 3;
     let record = founder.write_seeing(&note("a"), &seen);
@@ -448,4 +449,21 @@ fn the_bodies_of_first_versions_are_read_a_few_at_a_time() {
         .collect();
     assert_eq!(push(&mut host, &edits), 10);
     assert_eq!(host.most_bodies, 3);
+}
+
+#[test]
+fn a_stranger_who_waits_is_not_judged_again_by_changes_that_name_others() {
+    let (mut host, mut founder, mut guest) = host_and_pens();
+    let mut stranger = Pen::new(key(3), &host.space.clone());
+    let leave = guest.remove(&guest.did.clone(), &[]);
+    let knock = stranger.remove(&stranger.did.clone(), &[]);
+    assert_eq!(push(&mut host, &[leave, knock]), 0);
+    answers(&mut host);
+    let other = founder.assign(&key(4).did(), "guest", true, &[]);
+    assert_eq!(push(&mut host, &[other]), 1);
+    assert_eq!(answers(&mut host), [Answer::Stands]);
+    let assign = founder.assign(&guest.did, "guest", true, &[]);
+    assert_eq!(push(&mut host, &[assign]), 2);
+    assert_eq!(answers(&mut host), [Answer::Stands, Answer::Withdrawn]);
+    assert_eq!(host.engine.waiting().0, 1);
 }
