@@ -31,10 +31,10 @@ pub struct EngineConfig {
     pub unsent_bytes: usize,
     /// Messages of versions of one peer being taken in at once.
     pub takes_per_peer: usize,
-    /// Versions judged in one go, and so put in one commit at most.
+    /// Versions whose rows are read at once, and put in one commit, at most.
     pub versions_per_commit: usize,
-    /// Steps of the access history's replay in one go (some milliseconds at most):
-    /// others have their turn in between.
+    /// Steps of the access history's replay, or of judging by it, in one go (some
+    /// milliseconds at most): others have their turn in between.
     pub replay_steps: u64,
     /// First versions whose bodies are read at once, each of which may be as large as a
     /// version may be.

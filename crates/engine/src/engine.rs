@@ -34,6 +34,9 @@ pub struct Engine {
     pub(crate) judge: Judge,
     /// The key readers of a private space prove, as stored.
     pub(crate) read_key: Option<Did>,
+    /// It may not be the one that the history makes the current one: the space was just
+    /// opened, or a commit failed that may have been to change it.
+    pub(crate) is_read_key_in_doubt: bool,
     pub(crate) peers: BTreeMap<PeerId, Peer>,
     pub(crate) collections: Collections,
     pub(crate) intake: Intake,
@@ -109,6 +112,7 @@ impl Engine {
             node,
             judge,
             read_key,
+            is_read_key_in_doubt: true,
             peers: BTreeMap::new(),
             collections: Collections::new(sums),
             intake: Intake::new(),

@@ -85,7 +85,7 @@ pub(crate) struct Group {
 
 impl Group {
     fn is_empty(&self) -> bool {
-        self.batch.is_empty() && self.stored.is_empty()
+        self.batch.is_empty() && self.stored.is_empty() && self.there_already.is_empty()
     }
 }
 

@@ -25,14 +25,14 @@ impl Engine {
     /// its access changes: so what they make the read key lands with them. True when it
     /// did.
     pub(crate) fn land_next(&mut self, now: Millis) -> bool {
-        if !self.committing.is_over() || !self.judge.is_settled() || !self.intake.may_land() {
+        if !self.committing.is_over() || !self.judge.is_settled() {
             return false;
         }
-        if let Some(known) = self.read_key {
-            let current = self.judge.read_key(&known);
-            if current != known {
-                self.intake.group.batch.read_key(current);
-            }
+        if self.intake.may_land() || self.is_read_key_in_doubt {
+            self.follow_read_key();
+        }
+        if !self.intake.may_land() {
+            return false;
         }
         let job = self.next_job();
         let Some(landing) = self.intake.next_to_land(job) else {
@@ -52,6 +52,23 @@ impl Engine {
             self.effects.push(Effect::Commit { job, batch });
         }
         true
+    }
+
+    /// Has the next group write the read key that the history makes the current one.
+    /// With what is placed and isn't landing yet: all that the judge knows and isn't
+    /// committed is in that group.
+    fn follow_read_key(&mut self) {
+        if self.intake.landing.is_some() {
+            return;
+        }
+        self.is_read_key_in_doubt = false;
+        let Some(known) = self.read_key else {
+            return;
+        };
+        let current = self.judge.read_key(&known);
+        if current != known {
+            self.intake.group.batch.read_key(current);
+        }
     }
 
     /// A commit landed, or didn't.
@@ -86,6 +103,7 @@ impl Engine {
     fn judge_again(&mut self) {
         self.intake.judge_again();
         self.judge.forget_uncommitted();
+        self.is_read_key_in_doubt = true;
     }
 
     /// Sums, acknowledges and passes on what landed, and tries again what waited for it.

@@ -336,6 +336,35 @@ fn a_read_key_the_history_knows_nothing_of_stays_until_it_does() {
     assert_eq!(host.rows.read_key, Some(key(53).did()));
 }
 
+#[test]
+fn a_read_key_stored_that_is_an_earlier_one_is_set_right_as_soon_as_somebody_comes() {
+    for failing_commits in [0, 1] {
+        let (mut host, mut founder, _) = private_host_and_pens();
+        let change = founder.change_key(&key(51).did(), &[]);
+        assert_eq!(push(&mut host, &[change]), 1);
+        // As after the space was given up, and taken up again with its first key.
+        host.rows.read_key = Some(key(50).did());
+        host.read_key = None;
+        host.failing_commits = failing_commits;
+        host.restart(key(900).did(), EngineConfig::default());
+        host.join(1, founder.did);
+        host.settle();
+        assert_eq!(host.read_key, Some(key(51).did()));
+        assert_eq!(host.commits, 2 + failing_commits);
+    }
+}
+
+#[test]
+fn what_could_not_be_checked_is_given_back_and_may_be_said_again() {
+    let (mut host, mut founder, _) = host_and_pens();
+    let record = founder.write(&note("a"));
+    let handled = host.handled;
+    host.failing_checks = 1;
+    assert_eq!(push(&mut host, std::slice::from_ref(&record)), 0);
+    assert_eq!(host.handled, handled + 1);
+    assert_eq!(push(&mut host, &[record]), 1);
+}
+
 /// A host that goes on with its replay one step at a time.
 fn slowly(space: &Constitution) -> Host {
     let config = EngineConfig {
