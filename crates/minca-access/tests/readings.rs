@@ -12,9 +12,10 @@ mod model;
 mod tale;
 
 use minca_record::content_id::ContentId;
+use minca_record::json::Text;
 use tale::{
-    ALICE, ANN, BOB, CAROL, DAN, Tale, assign, define, delete, join, key, open_invite, remove,
-    revoke, role, step_down, succeed, take,
+    ALICE, ANN, BOB, CAROL, DAN, Tale, assign, assign_text, define, delete, join, key, open_invite,
+    remove, revoke, role, role_under, step_down, succeed, take, text,
 };
 
 #[test]
@@ -278,4 +279,55 @@ fn a_record_of_a_revoked_key_that_was_never_allowed_is_withdrawn_and_does_not_st
     let told = tale.told();
     assert_eq!(told.verdict(record), "withdrawn at 2");
     assert_eq!(told.standing(record), "refused at 5.2.7");
+}
+
+#[test]
+fn assignments_that_share_a_record_key_by_how_they_are_joined_are_two() {
+    let mut tale = Tale::new(&[ALICE]);
+    let joined: Text = format!("{}|x", text(BOB).as_str().unwrap()).into();
+    let nobody = tale.tell(ALICE, &[], assign_text(&joined, "member"));
+    let refused = tale.tell(ALICE, &[nobody], assign(BOB, "x|member"));
+    let record = tale.record_in("sys.profile", BOB, 0, &[nobody, refused], None);
+    let told = tale.told();
+    assert_eq!(told.status(nobody), "applied");
+    assert_eq!(told.status(refused), "refused");
+    assert_eq!(told.roles_of(BOB), "{}");
+    assert_eq!(told.verdict(record), "refused at 3");
+}
+
+#[test]
+fn within_what_saw_nothing_a_record_is_judged_as_its_writer_saw_it() {
+    let mut tale = Tale::new(&[ALICE]);
+    let bob = tale.tell(ALICE, &[], assign(BOB, "admin"));
+    let carol = tale.tell(BOB, &[bob], assign(CAROL, "member"));
+    tale.tell(ALICE, &[bob], remove(BOB));
+    let cited = tale.record(CAROL, 0, &[carol], Some(&[]));
+    let not_cited = tale.record(CAROL, 0, &[carol], None);
+    let told = tale.told();
+    assert_eq!(told.verdict(cited), "stands at 6");
+    assert_eq!(told.verdict(not_cited), "withdrawn at 5");
+    let mut history = tale.history();
+    let as_seen = history.seen_as(&[carol]).unwrap();
+    assert_eq!(history.at(&[carol], Some(&[])), Ok(as_seen));
+    let stands = history.at(&[carol], None).unwrap();
+    assert!(!stands.assigned.contains_key(&text(CAROL)));
+}
+
+#[test]
+fn nothing_of_a_delete_is_taken_on_trust() {
+    let mut tale = Tale::new(&[ALICE]);
+    let notes = role_under("mod", "/record", r#"[["==", ".body.kind", "note"]]"#);
+    let defined = tale.tell(ALICE, &[], notes);
+    let bob = tale.tell(ALICE, &[defined], assign(BOB, "mod"));
+    let written = tale.record(BOB, 0, &[bob], None);
+    let deleted = tale.record(BOB, 0, &[bob], None);
+    for (place, deletes) in [false, true].into_iter().enumerate() {
+        let probe = tale.probe(place);
+        probe.body = None;
+        probe.blind = true;
+        probe.deletes = deletes;
+    }
+    let told = tale.told();
+    assert_eq!(told.standing(written), "stands at 5.1.6");
+    assert_eq!(told.standing(deleted), "refused at 5.2.7");
 }

@@ -277,6 +277,21 @@ impl Arena {
         self.event(index).saw.contains(other)
     }
 
+    /// Whether an event gives the account the role or takes it; `None` where it does neither.
+    /// Its record key doesn't say: it is a hash of both joined, and `a|b` of `c` reads as `a`
+    /// of `b|c`.
+    pub(super) fn assigns(&self, index: Index, account: Name, to: Name) -> Option<bool> {
+        match self.event(index).change {
+            Change::Assign {
+                did,
+                role,
+                assigned,
+                ..
+            } if did == account && role == to => Some(assigned),
+            _ => None,
+        }
+    }
+
     /// The one with the lowest id.
     pub(super) fn lowest(&self, events: impl IntoIterator<Item = Index>) -> Option<Index> {
         let events = events.into_iter();

@@ -56,8 +56,13 @@ impl History {
         let mut takers = self.reach.takers.get(&account).into_iter().flatten();
         let was_reader = arena.founders.contains(&account)
             || takers.any(is_applied)
-            || assignments
-                .any(|at| at.is_founding || arena.on_key[at.key as usize].iter().any(is_applied));
+            || assignments.any(|at| {
+                let mut events = arena.on_key[at.key as usize].iter();
+                at.is_founding
+                    || events.any(|index| {
+                        is_applied(index) && arena.assigns(*index, account, at.role).is_some()
+                    })
+            });
         let now = View::bare(arena, Lens::Among(whole), &self.current);
         was_reader && !now.is_member(account, &mut self.work)
     }

@@ -91,6 +91,8 @@ impl<'a> RecordInvocation<'a> {
             return view.is_member(account, work);
         }
         let body = match self.body {
+            // A delete says nothing of a body, so nobody lacks it.
+            _ if self.deletes => BodyIs::Read,
             Body::Read(_) => BodyIs::Read,
             Body::Sealed | Body::Stub if take_on_trust => BodyIs::TakenOnTrust,
             Body::Sealed | Body::Stub => BodyIs::Lacking,

@@ -1,6 +1,5 @@
 //! Whether a private space's key is due for a change (03 §4.4, §9.2).
 
-use super::arena::Change;
 use super::names::Name;
 use super::seen::without_seen;
 use super::validity::Lens;
@@ -63,12 +62,15 @@ impl History {
         let as_made = made_in.seen_as(&self.arena, &self.whole);
         let mut holders = as_made.members(&mut self.work);
         for (account, at) in self.arena.assignments_at.iter() {
-            let mut events = at.iter().flat_map(|at| &self.arena.on_key[at.key as usize]);
-            let assigns_unseen = |index: &Index| {
-                let change = &self.arena.event(*index).change;
-                matches!(change, Change::Assign { assigned: true, .. })
-                    && self.whole.valid.contains(*index)
-                    && !self.had_seen(key, *index)
+            let arena = &self.arena;
+            let mut events = at.iter().flat_map(|at| {
+                let events = arena.on_key[at.key as usize].iter();
+                events.map(|index| (*index, at.role))
+            });
+            let assigns_unseen = |(index, role): (Index, Name)| {
+                arena.assigns(index, account, role) == Some(true)
+                    && self.whole.valid.contains(index)
+                    && !self.had_seen(key, index)
             };
             if events.any(assigns_unseen) {
                 holders.push(account);

@@ -367,13 +367,15 @@ impl History {
     ) -> Result<snapshot::State, Vec<ContentId>> {
         self.settle();
         let heads = heads_of(&self.arena, seen)?;
-        let within = heads_of(&self.arena, within.unwrap_or_default())?;
+        let within = within.map(|within| heads_of(&self.arena, within));
+        let within = within.transpose()?;
         let founding = self.founding.clone();
-        if within.is_empty() {
+        // To cite from what saw nothing is still to cite from somewhere.
+        let Some(within) = within else {
             let seen = self.seen(&heads);
             let view = seen.at(&self.arena, &self.whole);
             return Ok(snapshot::State::of(view, &founding, false, &mut self.work));
-        }
+        };
         Ok(self.at_within(heads, within, |view, work| {
             snapshot::State::of(view, &founding, false, work)
         }))

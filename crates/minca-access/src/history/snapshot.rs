@@ -254,7 +254,7 @@ fn assigned(view: View<'_>, work: &mut Work) -> BTreeMap<Text, BTreeMap<Text, Co
     let mut assigned: BTreeMap<Text, BTreeMap<Text, ContentId>> = BTreeMap::new();
     for (account, assignments) in arena.assignments_at.iter() {
         for at in assignments {
-            if let Some(by) = view.assigned(account, at.key, at.is_founding, work) {
+            if let Some(by) = view.assigned(account, at, work) {
                 let by = by.map_or(arena.space, |index| *arena.id(index));
                 let roles = assigned.entry(view.text(account).clone()).or_default();
                 roles.insert(view.text(at.role).clone(), by);

@@ -3,7 +3,7 @@
 
 use minca_record::json::Text;
 
-use super::arena::{Arena, Change};
+use super::arena::{Arena, AssignmentAt, Change};
 use super::bit_set::BitSet;
 use super::names::Name;
 use super::state::State;
@@ -92,60 +92,49 @@ impl<'a> View<'a> {
         }
         let assignments = self.arena.assignments_at.get(account);
         let mut assignments = assignments.into_iter().flatten();
-        assignments.any(|at| {
-            self.assigned(account, at.key, at.is_founding, work)
-                .is_some()
-        })
+        assignments.any(|at| self.assigned(account, at, work).is_some())
     }
 
     /// The roles assigned to an account, sorted by name.
     pub(super) fn roles_of(&self, account: Name, work: &mut Work) -> Vec<Name> {
         let assignments = self.arena.assignments_at.get(account);
         let assignments = assignments.into_iter().flatten();
-        let held = assignments.filter(|at| {
-            self.assigned(account, at.key, at.is_founding, work)
-                .is_some()
-        });
+        let held = assignments.filter(|at| self.assigned(account, at, work).is_some());
         held.map(|at| at.role).collect()
     }
 
-    /// What assigns the role kept at `key` to the account, if it is assigned: an
-    /// event, or `Some(None)` for the constitution.
+    /// What assigns a role to the account, if it is assigned: an event, or `Some(None)`
+    /// for the constitution.
     pub(super) fn assigned(
         &self,
         account: Name,
-        key: Key,
-        is_founding: bool,
+        at: &AssignmentAt,
         work: &mut Work,
     ) -> Option<Option<Index>> {
         let removes = self.arena.remove_at.get(account);
         let removes = removes.map_or(&[][..], |key| self.latest(*key));
-        let latest = self.latest(key);
+        let latest = self.latest(at.key);
         work.spent += 1 + latest.len() as u64 + removes.len() as u64;
-        if latest.is_empty() {
-            return (is_founding && removes.is_empty()).then_some(None);
+        let says = |index: &Index| self.arena.assigns(*index, account, at.role);
+        let mut said = latest.iter().filter_map(says).peekable();
+        if said.peek().is_none() {
+            return (at.is_founding && removes.is_empty()).then_some(None);
         }
-        let assigns = |index: &Index| {
-            let change = &self.arena.event(*index).change;
-            matches!(change, Change::Assign { assigned: true, .. })
-        };
-        if !latest.iter().all(assigns) {
+        if !said.all(|is_assigned| is_assigned) {
             return None;
         }
         let removes: BitSet = removes.iter().copied().collect();
         let after_removes = |index: &Index| removes.is_within(&self.arena.event(*index).saw);
-        let standing = latest.iter().copied().filter(after_removes);
-        self.arena.lowest(standing).map(Some)
+        let assigning = latest.iter().copied();
+        let assigning = assigning.filter(|index| says(index).is_some() && after_removes(index));
+        self.arena.lowest(assigning).map(Some)
     }
 
     /// Whether an account holds one role.
     pub(super) fn holds(&self, account: Name, role: Name, work: &mut Work) -> bool {
         let assignments = self.arena.assignments_at.get(account);
         let at = assignments.into_iter().flatten().find(|at| at.role == role);
-        at.is_some_and(|at| {
-            self.assigned(account, at.key, at.is_founding, work)
-                .is_some()
-        })
+        at.is_some_and(|at| self.assigned(account, at, work).is_some())
     }
 
     /// Every account that is a member; in no order that means anything.

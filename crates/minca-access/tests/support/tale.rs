@@ -61,8 +61,13 @@ fn read_key(number: usize) -> Did {
 }
 
 pub fn assign(whom: Person, role: &str) -> Kind {
+    assign_text(&text(whom), role)
+}
+
+/// As [`assign`], to whatever a body may name.
+pub fn assign_text(did: &Text, role: &str) -> Kind {
     Kind::Assign {
-        did: text(whom),
+        did: did.clone(),
         role: role.into(),
         assigned: true,
         via_invite: None,
@@ -138,18 +143,28 @@ pub fn succeed() -> Kind {
 
 /// A definition of a role that holds commands under no policy.
 pub fn role(name: &str, commands: &[&str]) -> Kind {
-    let grant = |cmd: &&str| {
-        let written = granted(cmd, "[]");
+    defines(name, commands.iter().map(|cmd| (*cmd, "[]")))
+}
+
+/// A definition of a role that holds one command under a policy.
+pub fn role_under(name: &str, cmd: &str, pol: &str) -> Kind {
+    defines(name, [(cmd, pol)])
+}
+
+fn defines<'a>(name: &str, grants: impl IntoIterator<Item = (&'a str, &'a str)>) -> Kind {
+    let grants = grants.into_iter().map(|(cmd, pol)| {
+        let written = granted(cmd, pol);
+        let pol = written.as_object().and_then(|it| it.get("pol"));
         Grant {
-            cmd: (*cmd).into(),
-            pol: Policy::default(),
+            cmd: cmd.into(),
+            pol: Policy::read(pol.unwrap()).unwrap(),
             canonical: written.canonical(),
         }
-    };
+    });
     Kind::Role(RoleDefinition {
         name: name.into(),
         title: None,
-        grants: commands.iter().map(grant).collect(),
+        grants: grants.collect(),
         nests: Vec::new(),
     })
 }
@@ -268,13 +283,25 @@ impl Tale {
         seen: &[ContentId],
         within: Option<&[ContentId]>,
     ) -> ContentId {
+        self.record_in(COLLECTION, by, device, seen, within)
+    }
+
+    /// What [`Tale::record`] tells, in another collection.
+    pub fn record_in(
+        &mut self,
+        collection: &str,
+        by: Person,
+        device: usize,
+        seen: &[ContentId],
+        within: Option<&[ContentId]>,
+    ) -> ContentId {
         let id = ContentId::of(&[100, self.case.probes.len() as u8]);
         self.case.probes.push(Probe {
             id,
             root: did(by, 0),
             seen: seen.to_vec(),
             author: did(by, device),
-            collection: COLLECTION.into(),
+            collection: collection.into(),
             place: 0,
             deletes: false,
             by_creator: true,
@@ -284,6 +311,11 @@ impl Tale {
             stub: false,
         });
         id
+    }
+
+    /// The record told in this place, to be told otherwise.
+    pub fn probe(&mut self, place: usize) -> &mut Probe {
+        &mut self.case.probes[place]
     }
 
     /// The history of what was told so far.

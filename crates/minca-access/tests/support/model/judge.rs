@@ -97,7 +97,7 @@ impl Model {
         if !state.is_member(&account(record.root)) || !needs(&state, record, trust) {
             return ("refused", "5.2.7".to_owned());
         }
-        if record.stub && !needs(&state, record, Body::Needed) {
+        if record.stub && !record.blind && !needs(&state, record, Body::Needed) {
             return ("not-yet", "5.2.8".to_owned());
         }
         let judged = self.judge(record);

@@ -70,13 +70,7 @@ impl Model {
                     .roles
                     .insert((&*role.name).into(), definitions.collect());
             }
-            Kind::Assign { did, role, .. } => {
-                let roles = state.assigned.entry(did.clone()).or_default();
-                roles.remove(role);
-                if let Some(event) = self.assignment(set, did, &latest) {
-                    roles.insert(role.clone(), self.id(event));
-                }
-            }
+            Kind::Assign { .. } => self.merge_assignments(state, set, &latest),
             Kind::Invite { invite_key, .. } => {
                 state
                     .invites
@@ -114,6 +108,24 @@ impl Model {
             grants: self.words[event].grants.clone(),
             nests: role.nests.iter().map(|it| (&**it).into()).collect(),
             view: Some(Rc::clone(&views[&event])),
+        }
+    }
+
+    /// Merges the latest changes on an assignment's key, which as a rule are of one role of
+    /// one account.
+    fn merge_assignments(&self, state: &mut State, set: &Set, latest: &[usize]) {
+        let of = |event: usize| match self.kind(event) {
+            Kind::Assign { did, role, .. } => (did, role),
+            _ => unreachable!("a record key has events of one kind"),
+        };
+        for (did, role) in latest.iter().map(|it| of(*it)) {
+            let alike = latest.iter().copied();
+            let alike: Vec<usize> = alike.filter(|it| of(*it) == (did, role)).collect();
+            let roles = state.assigned.entry(did.clone()).or_default();
+            roles.remove(role);
+            if let Some(event) = self.assignment(set, did, &alike) {
+                roles.insert(role.clone(), self.id(event));
+            }
         }
     }
 
