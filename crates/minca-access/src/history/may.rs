@@ -13,7 +13,7 @@ use super::names::{Name, NameSet};
 use super::state::State;
 use super::validity::Lens;
 use super::view::View;
-use super::work::{Answers, Work};
+use super::work::{Answers, Known, Work};
 
 /// Arguments with more canonical bytes than this are nobody's to remember.
 const LONGEST_REMEMBERED: usize = 1_024;
@@ -141,8 +141,7 @@ impl View<'_> {
             arena: self.arena,
             invocation,
             stack: vec![first],
-            own: None,
-            among: Answers::new(),
+            known: None,
         }
         .answer(work)
     }
@@ -152,11 +151,9 @@ struct Asking<'a> {
     arena: &'a Arena,
     invocation: Invocation<'a>,
     stack: Vec<Asked<'a>>,
-    /// Answers in own views, which never change, under their invocation; taken out
-    /// when the first definer is asked about.
-    own: Option<(Vec<u8>, Answers)>,
-    /// Answers in the views of the validity asked in.
-    among: Answers,
+    /// What is known of the invocation already; taken out when the first definer is
+    /// asked about.
+    known: Option<(Vec<u8>, Known)>,
 }
 
 impl<'a> Asking<'a> {
@@ -171,12 +168,12 @@ impl<'a> Asking<'a> {
             let Some(definition) = done.definition else {
                 break answer;
             };
-            self.answers(done.lens).insert(definition, answer);
+            self.answers(done.lens, work).insert(definition, answer);
         };
-        if let Some((invocation, answers)) = self.own
+        if let Some((invocation, known)) = self.known
             && invocation.len() <= LONGEST_REMEMBERED
         {
-            work.keep_answers(invocation, answers);
+            work.keep_answers(invocation, known);
         }
         answer
     }
@@ -249,22 +246,14 @@ impl<'a> Asking<'a> {
 
     /// Whether a definition's author could do it itself; asks, when that isn't known.
     fn answer_about(&mut self, definition: Index, lens: Lens<'a>, work: &mut Work) -> Option<bool> {
-        if self.own.is_none() {
-            let mut invocation = self.invocation.cmd.as_bytes().to_vec();
-            invocation.push(self.invocation.body as u8);
-            invocation.extend(self.invocation.arguments.with_body().0.canonical());
-            let answers = work.take_answers(&invocation);
-            self.own = Some((invocation, answers));
-        }
-        if let Some(known) = self.answers(lens).get(&definition) {
-            return Some(*known);
-        }
         let author = self.arena.event(definition).root;
         let state = lens.before(self.arena, definition);
         let view = View::bare(self.arena, lens, state);
         if view.is_founder(author) {
-            self.answers(lens).insert(definition, true);
             return Some(true);
+        }
+        if let Some(known) = self.answers(lens, work).get(&definition) {
+            return Some(*known);
         }
         let to_ask = view.roles_of(author, work);
         self.stack.push(Asked {
@@ -278,10 +267,23 @@ impl<'a> Asking<'a> {
         None
     }
 
-    fn answers(&mut self, lens: Lens<'_>) -> &mut Answers {
-        match (lens, &mut self.own) {
-            (Lens::Own, Some((_, answers))) => answers,
-            _ => &mut self.among,
+    /// The answers in such views.
+    fn answers(&mut self, lens: Lens<'_>, work: &mut Work) -> &mut Answers {
+        let (invocation, asked_in) = (self.invocation, self.stack.first());
+        let generation = asked_in.and_then(|asked_in| match asked_in.lens {
+            Lens::Own => None,
+            Lens::Among(validity) => Some(validity.generation),
+        });
+        let (_, known) = self.known.get_or_insert_with(|| {
+            let mut written = invocation.cmd.as_bytes().to_vec();
+            written.push(invocation.body as u8);
+            written.extend(invocation.arguments.with_body().0.canonical());
+            let known = work.take_answers(&written, generation);
+            (written, known)
+        });
+        match lens {
+            Lens::Own => &mut known.own,
+            Lens::Among(_) => &mut known.among,
         }
     }
 }

@@ -76,6 +76,7 @@ impl History {
     /// One that remembers views of records' `seen` up to so many bytes.
     pub fn with_budget(constitution: &Constitution, remembered_bytes: usize) -> History {
         let mut arena = Arena::new(constitution);
+        let mut work = Work::default();
         let mut named = ByName::default();
         let assigned = constitution.assigned().iter().map(|one| &one.account);
         for account in constitution.founders().iter().chain(assigned) {
@@ -92,7 +93,7 @@ impl History {
             waiting: HashMap::new(),
             waiting_for: HashMap::new(),
             known_invites: ByName::default(),
-            whole: Validity::default(),
+            whole: Validity::new(&mut work),
             settled: 0,
             is_stale: false,
             revalidation: None,
@@ -100,7 +101,7 @@ impl History {
             heads: Vec::new(),
             key_due: None,
             remembered: Remembered::new(remembered_bytes),
-            work: Work::default(),
+            work,
         }
     }
 
@@ -288,7 +289,13 @@ impl History {
         self.work.spent += all.len() as u64 / 8;
         let struck = Struck::among(&self.arena, &self.reach, &all, &mut self.work.spent);
         let validity = std::mem::take(&mut self.whole);
-        self.revalidation = Some(Revalidation::new(validity, known, &all, struck));
+        self.revalidation = Some(Revalidation::new(
+            validity,
+            known,
+            &all,
+            struck,
+            &mut self.work,
+        ));
     }
 
     fn revalidated(&mut self, validity: Validity) {

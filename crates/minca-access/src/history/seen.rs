@@ -242,8 +242,9 @@ impl Remembered {
                 .filter(|(index, _)| scope.contains(**index))
                 .map(|(index, state)| (*index, state.clone()))
                 .collect(),
+            ..Validity::default()
         };
-        let mut revalidation = Revalidation::new(validity, known.clone(), scope, struck);
+        let mut revalidation = Revalidation::new(validity, known.clone(), scope, struck, work);
         loop {
             if let Some(validity) = revalidation.step(of.arena, work) {
                 return validity;

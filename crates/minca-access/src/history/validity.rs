@@ -10,7 +10,7 @@ use super::refusal::{Refusal, refusal};
 use super::state::State;
 use super::strikes::Struck;
 use super::view::View;
-use super::work::Work;
+use super::work::{Generation, Work};
 
 /// Which events count, and in which views definitions are judged.
 #[derive(Clone, Copy, Debug)]
@@ -57,9 +57,19 @@ pub(super) struct Validity {
     pub(super) valid: BitSet,
     /// `W(e)` of the events that saw an allowed one that isn't valid.
     pub(super) states: HashMap<Index, State>,
+    /// What answers in its views are remembered by ([`Work::answers`]).
+    pub(super) generation: Generation,
 }
 
 impl Validity {
+    /// Of no events.
+    pub(super) fn new(work: &mut Work) -> Validity {
+        Validity {
+            generation: work.next_generation(),
+            ..Validity::default()
+        }
+    }
+
     fn is_unclean(&self, arena: &Arena, index: Index) -> bool {
         self.states.contains_key(&index)
             || arena.allowed.contains(index) && !self.valid.contains(index)
@@ -136,7 +146,11 @@ impl Revalidation {
         known: BitSet,
         scope: &BitSet,
         struck: Struck,
+        work: &mut Work,
     ) -> Revalidation {
+        // The answers in views to come are of this one alone. They are as final as the views
+        // are: what is judged asks only about what it saw, all of which is judged before.
+        validity.generation = work.next_generation();
         let mut left: Vec<Index> = scope.iter().collect();
         left.reverse();
         let before = std::mem::replace(&mut validity.struck, struck).events;

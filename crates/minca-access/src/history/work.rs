@@ -16,6 +16,25 @@ const MOST_DEFINITIONS: usize = 1 << 8;
 /// as of the definition's own view.
 pub(super) type Answers = HashMap<Index, bool>;
 
+/// Tells validities apart, for what is remembered of their views.
+pub(super) type Generation = u64;
+
+/// What is known of one invocation.
+#[derive(Debug, Default)]
+pub(super) struct Known {
+    /// In own views: these never change.
+    pub(super) own: Answers,
+    /// In the views of one validity, which must be the one asked in.
+    pub(super) among: Answers,
+    pub(super) generation: Generation,
+}
+
+impl Known {
+    fn len(&self) -> usize {
+        self.own.len() + self.among.len()
+    }
+}
+
 /// The meter, and answers that never change.
 #[derive(Debug, Default)]
 pub(super) struct Work {
@@ -23,13 +42,20 @@ pub(super) struct Work {
     /// judged for one value. On the order of some nanoseconds.
     pub(super) spent: u64,
     /// By invocation, in canonical bytes.
-    answers: HashMap<Vec<u8>, Answers>,
+    answers: HashMap<Vec<u8>, Known>,
     held: usize,
+    generations: Generation,
     /// What several latest changes of a definition come to in own views.
     pub(super) definitions: HashMap<Vec<Index>, DefinitionState>,
 }
 
 impl Work {
+    /// One that no validity has.
+    pub(super) fn next_generation(&mut self) -> Generation {
+        self.generations += 1;
+        self.generations
+    }
+
     /// Remembers what several latest changes of a definition come to.
     pub(super) fn keep_definition(&mut self, latest: &[Index], state: &DefinitionState) {
         if self.definitions.len() >= MOST_DEFINITIONS {
@@ -38,22 +64,33 @@ impl Work {
         self.definitions.insert(latest.to_vec(), state.clone());
     }
 
-    /// Takes out what is known for an invocation.
-    pub(super) fn take_answers(&mut self, invocation: &[u8]) -> Answers {
-        let answers = self.answers.remove(invocation).unwrap_or_default();
-        self.held -= answers.len();
-        answers
+    /// Takes out what is known for an invocation: of own views, and of those of one
+    /// validity if it is asked in one.
+    pub(super) fn take_answers(
+        &mut self,
+        invocation: &[u8],
+        generation: Option<Generation>,
+    ) -> Known {
+        let mut known = self.answers.remove(invocation).unwrap_or_default();
+        self.held -= known.len();
+        if let Some(generation) = generation
+            && known.generation != generation
+        {
+            known.among.clear();
+            known.generation = generation;
+        }
+        known
     }
 
     /// Puts it back, with what was learnt.
-    pub(super) fn keep_answers(&mut self, invocation: Vec<u8>, answers: Answers) {
-        if self.held + answers.len() > MOST_ANSWERS {
+    pub(super) fn keep_answers(&mut self, invocation: Vec<u8>, known: Known) {
+        if self.held + known.len() > MOST_ANSWERS {
             self.answers.clear();
             self.held = 0;
         }
-        if answers.len() <= MOST_ANSWERS {
-            self.held += answers.len();
-            self.answers.insert(invocation, answers);
+        if known.len() <= MOST_ANSWERS {
+            self.held += known.len();
+            self.answers.insert(invocation, known);
         }
     }
 }
