@@ -82,14 +82,7 @@ impl Builder {
     /// Adds one at a place of its author's line.
     pub fn add_at(&mut self, by: usize, seen: &[ContentId], place: u64, kind: Kind) -> ContentId {
         let root = self.accounts[by];
-        let key = match &kind {
-            Kind::Role(role) => keys::role(&role.name),
-            Kind::Assign { did, role, .. } => keys::assign(did, role),
-            Kind::Remove { did } => keys::remove(did),
-            Kind::Revoke { target } => keys::revoke(target, &root),
-            Kind::Definition { name, .. } => format!("collection:{name}"),
-            _ => panic!("not measured"),
-        };
+        let key = keys::of(&kind, &root);
         let id = ContentId::of(&(self.events.len() as u64).to_be_bytes());
         self.events.push(Event {
             id,

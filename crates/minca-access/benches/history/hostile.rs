@@ -8,11 +8,11 @@ use minca_access::history::History;
 use minca_record::content_id::ContentId;
 
 use crate::builder::{ADMINS, Builder, role};
-use crate::{Stopwatch, replayed};
+use crate::{Stopwatch, replayed, worse};
 
 const SIZES: [usize; 3] = [500, 1_000, 2_000];
 
-type Shape = fn(&Builder, usize) -> Builder;
+pub type Shape = fn(&Builder, usize) -> Builder;
 
 pub fn measure(builder: &Builder, is_wanted: impl Fn(&str) -> bool) {
     let shapes: [(&str, Shape); 13] = [
@@ -36,7 +36,7 @@ pub fn measure(builder: &Builder, is_wanted: impl Fn(&str) -> bool) {
         ("assigned and removed by half, then asked about", torn),
         ("a struck start that all else rests on", struck_start),
     ];
-    for (name, shape) in shapes {
+    for (name, shape) in shapes.into_iter().chain(worse::SHAPES) {
         if !is_wanted(name) {
             continue;
         }
@@ -91,7 +91,7 @@ fn layers(builder: &Builder, size: usize) -> Builder {
 }
 
 /// Adds events in layers of 64, each naming the whole layer before.
-fn in_layers(built: &mut Builder, size: usize, kind: impl Fn(&Builder, usize) -> Kind) {
+pub fn in_layers(built: &mut Builder, size: usize, kind: impl Fn(&Builder, usize) -> Kind) {
     let mut last: Vec<ContentId> = Vec::new();
     let mut layer = Vec::new();
     for number in 0..size {
@@ -166,7 +166,7 @@ fn nestings(builder: &Builder, size: usize) -> Builder {
 
 /// A chain of definitions of one role, each by an account that may only by the one
 /// before; then changes that ask all the way down, each with other arguments.
-fn deep_views(builder: &Builder, size: usize) -> Builder {
+pub fn deep_views(builder: &Builder, size: usize) -> Builder {
     let mut built = builder.anew();
     let able = [("/role", "[]")];
     let mut seen = vec![built.add(0, &[], role("deep", &able, &[]))];
@@ -186,7 +186,7 @@ fn deep_views(builder: &Builder, size: usize) -> Builder {
 }
 
 /// As [`deep_views`], where in each view the way leads through a chain of nested roles.
-fn deep_nests(builder: &Builder, size: usize) -> Builder {
+pub fn deep_nests(builder: &Builder, size: usize) -> Builder {
     let mut built = builder.anew();
     let able = [("/role", "[]")];
     let mut seen = vec![built.add(0, &[], role("deep", &able, &[]))];
@@ -255,7 +255,7 @@ fn melee(builder: &Builder, size: usize) -> Builder {
     built
 }
 
-fn branches(builder: &Builder, size: usize) -> Builder {
+pub fn branches(builder: &Builder, size: usize) -> Builder {
     let mut built = builder.anew();
     let mut ends: [Vec<ContentId>; 2] = [Vec::new(), Vec::new()];
     for number in 0..size / 2 {
@@ -322,7 +322,7 @@ fn contested(builder: &Builder, size: usize) -> Builder {
 }
 
 /// Names all of these in a tree of changes, as one can name sixty-four; its root.
-fn gather(built: &mut Builder, mut gathered: Vec<ContentId>) -> ContentId {
+pub fn gather(built: &mut Builder, mut gathered: Vec<ContentId>) -> ContentId {
     let mut number = 0;
     while gathered.len() > 1 {
         gathered = gathered

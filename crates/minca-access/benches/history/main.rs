@@ -10,6 +10,8 @@
 
 mod builder;
 mod hostile;
+mod hostile_records;
+mod worse;
 
 use std::hint::black_box;
 use std::time::{Duration, Instant};
@@ -42,6 +44,11 @@ fn main() {
     }
     println!("hostile histories: steps and time by number of events");
     hostile::measure(&builder, is_wanted);
+    println!("one record judged over hostile histories of 2,000 events");
+    hostile_records::measure(&builder, is_wanted);
+    if is_wanted("memory") {
+        hostile_records::measure_memory(&builder);
+    }
 }
 
 /// Time this thread was running, so that what else the machine does is left out.
@@ -198,7 +205,7 @@ fn ten_thousand(builder: &Builder) {
 }
 
 /// Bytes this process has in memory.
-fn resident() -> usize {
+pub fn resident() -> usize {
     let status = std::fs::read_to_string("/proc/self/status").unwrap();
     let line = status
         .lines()

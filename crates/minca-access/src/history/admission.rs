@@ -56,8 +56,9 @@ impl History {
         let words = (events / 2_048 + 1) * 32;
         // Its own view: the union of what its heads saw, and every event taken in.
         let view = words * (event.seen.len() as u64 + 3) + events * (words + 24);
-        // One account's roles, and each of them against what its definitions grant.
-        let roles = longest * (events + 2) + definitions + 1;
+        // One account's roles, with every event that is latest on any of them against the
+        // account's removals, and each of them against what its definitions grant.
+        let roles = longest + events * (words + 3) + definitions + 1;
         let granted = definitions * 24 + grants * (longest + 8);
         // Asked once of every definition's author.
         let asked = (definitions + 1) * (roles + granted + 8);

@@ -205,13 +205,9 @@ impl History {
 
 fn place_of(view: View<'_>, account: Name, work: &mut Work) -> Place {
     let arena = view.arena;
-    let assignments = arena.assignments_at.get(account).into_iter().flatten();
-    let held = assignments.filter_map(|at| {
-        let by = view.assigned(account, at, work)?;
-        Some(HeldRole {
-            role: view.text(at.role).clone(),
-            by: by.map_or(arena.space, |index| *arena.id(index)),
-        })
+    let held = view.assignments(account, work).map(|(at, by)| HeldRole {
+        role: view.text(at.role).clone(),
+        by: by.map_or(arena.space, |index| *arena.id(index)),
     });
     Place {
         roles: held.collect(),

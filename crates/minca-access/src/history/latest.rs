@@ -103,6 +103,16 @@ impl LatestByKey {
         }
     }
 
+    /// Whether a change of both keys copies one leaf.
+    pub(super) fn are_together(one: Key, other: Key) -> bool {
+        one >> BITS == other >> BITS
+    }
+
+    /// About how many bytes so many copied leaves take, with the nodes above them.
+    pub(super) fn bytes_of(&self, leaves: usize) -> usize {
+        size_of::<Node>() * (leaves + leaves / WAYS + self.height as usize)
+    }
+
     /// About how many bytes a change of one key copies.
     pub(super) fn bytes_per_change(&self) -> usize {
         size_of::<Node>() * (self.height as usize + 1)

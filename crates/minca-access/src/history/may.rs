@@ -4,11 +4,14 @@
 //! view, and so on into ever older views, as deep as somebody cares to stack them.
 //! So this keeps its own stack, and asks about each definition once per invocation.
 
+use std::borrow::Cow;
+use std::collections::HashMap;
+
 use minca_record::command::covers;
 use minca_record::json::{Object, Value};
 
 use super::Index;
-use super::arena::{Arena, Change, Definition, GrantId};
+use super::arena::{Arena, Change, Definition, GrantId, KnownGrant};
 use super::names::{Name, NameSet};
 use super::state::State;
 use super::validity::Lens;
@@ -88,7 +91,7 @@ struct RoleAsked<'a> {
     definitions: Definitions<'a>,
     /// Whether it holds it by its own grants; otherwise by what it nests.
     fits: bool,
-    nests: Vec<Name>,
+    nests: Cow<'a, [Name]>,
     /// How many of its definers are known to have been able.
     able: usize,
 }
@@ -113,13 +116,16 @@ impl View<'_> {
         // What the constitution grants needs nobody's having been able, and is the most
         // of it as a rule.
         let mut left = Vec::new();
+        let mut fitting = Fitting::default();
         for role in roles {
             work.spent += 1;
             let Some(definitions) = definitions_of(self.arena, self.state, role) else {
                 continue;
             };
             match definitions {
-                Definitions::Founding(_) if fits(self.arena, definitions, invocation, work) => {
+                Definitions::Founding(_)
+                    if fitting.fits(self.arena, definitions, invocation, work) =>
+                {
                     return true;
                 }
                 Definitions::Founding(founding) if founding.nests.is_empty() => {}
@@ -142,6 +148,7 @@ impl View<'_> {
             invocation,
             stack: vec![first],
             known: None,
+            fitting,
         }
         .answer(work)
     }
@@ -154,7 +161,18 @@ struct Asking<'a> {
     /// What is known of the invocation already; taken out when the first definer is
     /// asked about.
     known: Option<(Vec<u8>, Known)>,
+    fitting: Fitting,
 }
+
+/// Which grants fit the invocation, of those that take long to judge: many definitions have
+/// the same ones as a rule.
+#[derive(Default)]
+struct Fitting {
+    long: HashMap<GrantId, bool>,
+}
+
+/// A policy that weighs more than this takes longer than to look up what came of it.
+const LONG_POLICY: u64 = 8;
 
 impl<'a> Asking<'a> {
     fn answer(mut self, work: &mut Work) -> bool {
@@ -193,9 +211,10 @@ impl<'a> Asking<'a> {
             }
             let state = top.state;
             if let Some(definitions) = definitions_of(self.arena, state, name) {
-                let fits = fits(self.arena, definitions, self.invocation, work);
+                let (arena, invocation) = (self.arena, self.invocation);
+                let fits = self.fitting.fits(arena, definitions, invocation, work);
                 let nests = match fits {
-                    true => Vec::new(),
+                    true => Cow::default(),
                     false => shared_nests(self.arena, definitions, work),
                 };
                 // Who defined a role that can't hold it is not asked about.
@@ -228,7 +247,7 @@ impl<'a> Asking<'a> {
             return Some(true);
         }
         let nests = std::mem::take(&mut role.nests);
-        top.to_ask.extend(nests);
+        top.to_ask.extend_from_slice(&nests);
         top.role = None;
         None
     }
@@ -269,11 +288,9 @@ impl<'a> Asking<'a> {
 
     /// The answers in such views.
     fn answers(&mut self, lens: Lens<'_>, work: &mut Work) -> &mut Answers {
-        let (invocation, asked_in) = (self.invocation, self.stack.first());
-        let generation = asked_in.and_then(|asked_in| match asked_in.lens {
-            Lens::Own => None,
-            Lens::Among(validity) => Some(validity.generation),
-        });
+        let invocation = self.invocation;
+        let asked_in = self.stack.first();
+        let generation = asked_in.and_then(|asked_in| asked_in.lens.generation());
         let (_, known) = self.known.get_or_insert_with(|| {
             let mut written = invocation.cmd.as_bytes().to_vec();
             written.push(invocation.body as u8);
@@ -303,46 +320,70 @@ fn definition_in(arena: &Arena, index: Index) -> Option<&Definition> {
     }
 }
 
-/// Whether a grant that every one of the definitions has fits the invocation.
-fn fits(
-    arena: &Arena,
-    definitions: Definitions<'_>,
-    invocation: Invocation<'_>,
-    work: &mut Work,
-) -> bool {
-    match definitions {
-        Definitions::Founding(founding) => founding
-            .grants
-            .iter()
-            .any(|grant| grant_fits(arena, *grant, invocation, work)),
-        Definitions::Written(written) => {
-            let mut all = written
-                .iter()
-                .filter_map(|index| definition_in(arena, *index));
-            let Some(first) = all.next() else {
-                return false;
-            };
-            let mut grants = first.grants.to_vec();
-            for other in all {
-                work.spent += grants.len() as u64 + 1;
-                grants.retain(|grant| other.grants.binary_search(grant).is_ok());
-                if grants.is_empty() {
-                    return false;
-                }
-            }
-            grants
-                .iter()
-                .any(|grant| grant_fits(arena, *grant, invocation, work))
+impl Fitting {
+    /// Whether a grant that every one of the definitions has fits the invocation.
+    fn fits(
+        &mut self,
+        arena: &Arena,
+        definitions: Definitions<'_>,
+        invocation: Invocation<'_>,
+        work: &mut Work,
+    ) -> bool {
+        let grants = shared_grants(arena, definitions, work);
+        let mut grants = grants.iter();
+        grants.any(|grant| self.grant_fits(arena, *grant, invocation, work))
+    }
+
+    fn grant_fits(
+        &mut self,
+        arena: &Arena,
+        grant: GrantId,
+        invocation: Invocation<'_>,
+        work: &mut Work,
+    ) -> bool {
+        let known = &arena.grants[grant as usize];
+        work.spent += 1;
+        if !covers(&known.cmd, invocation.cmd) {
+            return false;
         }
+        if known.weight <= LONG_POLICY && !known.reads_body {
+            return grant_fits(known, invocation, work);
+        }
+        let fits = self.long.entry(grant);
+        *fits.or_insert_with(|| grant_fits(known, invocation, work))
     }
 }
 
-fn grant_fits(arena: &Arena, grant: GrantId, invocation: Invocation<'_>, work: &mut Work) -> bool {
-    let grant = &arena.grants[grant as usize];
-    work.spent += 1;
-    if !covers(&grant.cmd, invocation.cmd) {
-        return false;
+/// The grants that every one of the definitions has.
+fn shared_grants<'a>(
+    arena: &'a Arena,
+    definitions: Definitions<'a>,
+    work: &mut Work,
+) -> Cow<'a, [GrantId]> {
+    let written = match definitions {
+        Definitions::Founding(founding) => return Cow::Borrowed(&founding.grants),
+        Definitions::Written(written) => written,
+    };
+    let mut all = written
+        .iter()
+        .filter_map(|index| definition_in(arena, *index));
+    let mut grants = all.next().map_or(Cow::default(), |first| {
+        Cow::Borrowed::<[GrantId]>(&first.grants)
+    });
+    for other in all {
+        if grants.is_empty() {
+            break;
+        }
+        work.spent += grants.len() as u64 + 1;
+        grants
+            .to_mut()
+            .retain(|grant| other.grants.binary_search(grant).is_ok());
     }
+    grants
+}
+
+/// Whether a grant of the command fits.
+fn grant_fits(grant: &KnownGrant, invocation: Invocation<'_>, work: &mut Work) -> bool {
     let unread = invocation.arguments.without_body();
     match invocation.body {
         BodyIs::Read => {}
@@ -368,22 +409,27 @@ fn grant_fits(arena: &Arena, grant: GrantId, invocation: Invocation<'_>, work: &
 }
 
 /// The roles that every one of the definitions nests.
-fn shared_nests(arena: &Arena, definitions: Definitions<'_>, work: &mut Work) -> Vec<Name> {
-    match definitions {
-        Definitions::Founding(founding) => founding.nests.to_vec(),
-        Definitions::Written(written) => {
-            let mut all = written
-                .iter()
-                .filter_map(|index| definition_in(arena, *index));
-            let mut nests = all.next().map_or(Vec::new(), |first| first.nests.to_vec());
-            for other in all {
-                if nests.is_empty() {
-                    break;
-                }
-                work.spent += nests.len() as u64;
-                nests.retain(|nest| other.nests.contains(nest));
-            }
-            nests
+fn shared_nests<'a>(
+    arena: &'a Arena,
+    definitions: Definitions<'a>,
+    work: &mut Work,
+) -> Cow<'a, [Name]> {
+    let written = match definitions {
+        Definitions::Founding(founding) => return Cow::Borrowed(&founding.nests),
+        Definitions::Written(written) => written,
+    };
+    let mut all = written
+        .iter()
+        .filter_map(|index| definition_in(arena, *index));
+    let mut nests = all.next().map_or(Cow::default(), |first| {
+        Cow::Borrowed::<[Name]>(&first.nests)
+    });
+    for other in all {
+        if nests.is_empty() {
+            break;
         }
+        work.spent += nests.len() as u64;
+        nests.to_mut().retain(|nest| other.nests.contains(nest));
     }
+    nests
 }

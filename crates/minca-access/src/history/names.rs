@@ -1,6 +1,6 @@
 //! Small numbers for the strings a history speaks of: accounts, keys, roles, invites.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::HashMap;
 
 use minca_record::did::Did;
 use minca_record::json::Text;
@@ -97,7 +97,8 @@ impl<T> ByName<T> {
 #[derive(Debug, Default)]
 pub(super) struct NameSet {
     few: Vec<Name>,
-    more: HashSet<Name>,
+    /// All others, a bit each: names are dense.
+    more: Vec<u64>,
 }
 
 impl NameSet {
@@ -105,15 +106,19 @@ impl NameSet {
 
     /// False if it holds the name already.
     pub(super) fn insert(&mut self, name: Name) -> bool {
-        if self.few.contains(&name) || self.more.contains(&name) {
+        if self.few.contains(&name) {
             return false;
         }
-        match self.few.len() < NameSet::FEW {
-            true => self.few.push(name),
-            false => {
-                self.more.insert(name);
-            }
+        if self.few.len() < NameSet::FEW {
+            self.few.push(name);
+            return true;
         }
-        true
+        let (word, bit) = (name.0 as usize / 64, 1 << (name.0 % 64));
+        if self.more.len() <= word {
+            self.more.resize(word + 1, 0);
+        }
+        let is_new = self.more[word] & bit == 0;
+        self.more[word] |= bit;
+        is_new
     }
 }

@@ -1,5 +1,7 @@
 //! Why a change is refused in a state: the grant rule (03 §4.5).
 
+use std::collections::HashSet;
+
 use minca_record::json::{Object, Text, Value};
 use minca_record::required::COLLECTION_DEFINE;
 use thiserror::Error;
@@ -249,8 +251,15 @@ impl Assignment {
             .collect();
         openers.sort_unstable();
         openers.dedup();
+        // What is asked of an opener is the same for all but who joins, and so is the answer
+        // for all that have the same roles.
+        let mut asked = HashSet::new();
         for opener in openers {
-            let arguments = target_arguments(view, Some(self.role), opener == self.did, &roles);
+            let is_self = opener == self.did;
+            if !view.is_founder(opener) && !asked.insert((is_self, view.roles_of(opener, work))) {
+                continue;
+            }
+            let arguments = target_arguments(view, Some(self.role), is_self, &roles);
             let invocation = Invocation::new(ROLE_ASSIGN, &arguments);
             if !view.may(opener, invocation, work) {
                 return Err(Refusal::OpenerNotGranted);

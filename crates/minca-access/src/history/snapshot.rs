@@ -252,13 +252,11 @@ fn roles(view: View<'_>, founding: &BTreeMap<Text, RoleState>) -> BTreeMap<Text,
 fn assigned(view: View<'_>, work: &mut Work) -> BTreeMap<Text, BTreeMap<Text, ContentId>> {
     let arena = view.arena;
     let mut assigned: BTreeMap<Text, BTreeMap<Text, ContentId>> = BTreeMap::new();
-    for (account, assignments) in arena.assignments_at.iter() {
-        for at in assignments {
-            if let Some(by) = view.assigned(account, at, work) {
-                let by = by.map_or(arena.space, |index| *arena.id(index));
-                let roles = assigned.entry(view.text(account).clone()).or_default();
-                roles.insert(view.text(at.role).clone(), by);
-            }
+    for (account, _) in arena.assignments_at.iter() {
+        for (at, by) in view.assignments(account, work) {
+            let by = by.map_or(arena.space, |index| *arena.id(index));
+            let roles = assigned.entry(view.text(account).clone()).or_default();
+            roles.insert(view.text(at.role).clone(), by);
         }
     }
     assigned

@@ -18,6 +18,8 @@ pub(super) struct State {
     pub(super) latest: LatestByKey,
     /// A bit for each founder of the constitution that is one still.
     pub(super) founders: u16,
+    /// Leaves of `latest` that are copies of this state's own, at most.
+    copied: u32,
 }
 
 impl State {
@@ -26,6 +28,7 @@ impl State {
         State {
             latest: LatestByKey::default(),
             founders: ((1_u32 << founders) - 1) as u16,
+            copied: 0,
         }
     }
 
@@ -46,6 +49,7 @@ impl State {
             return State::start(arena.founders.len());
         };
         let mut state = lens.before(arena, widest).clone();
+        state.copied = 0;
         let lacking = saw.difference(&arena.event(widest).saw);
         let lacking: Vec<Index> = lacking.filter(|index| lens.counts(arena, *index)).collect();
         work.spent += saw.words() + lacking.len() as u64;
@@ -59,6 +63,7 @@ impl State {
             self.note_founders(arena, *index);
         }
         if let [one] = events[..] {
+            self.copied += 1;
             self.take_in_on(arena, arena.event(one).key, &events, work);
             return;
         }
@@ -67,6 +72,8 @@ impl State {
             .map(|index| (arena.event(*index).key, *index))
             .collect();
         by_key.sort_unstable();
+        let leaves = by_key.chunk_by(|a, b| LatestByKey::are_together(a.0, b.0));
+        self.copied += leaves.count() as u32;
         for group in by_key.chunk_by(|a, b| a.0 == b.0) {
             let events: Vec<Index> = group.iter().map(|(_, index)| *index).collect();
             self.take_in_on(arena, group[0].0, &events, work);
@@ -110,6 +117,6 @@ impl State {
 
     /// About how many bytes it takes beside what it shares with the state before it.
     pub(super) fn bytes(&self) -> usize {
-        size_of::<State>() + self.latest.bytes_per_change()
+        size_of::<State>() + self.latest.bytes_of(self.copied as usize)
     }
 }

@@ -61,7 +61,8 @@ impl History {
 
     pub(super) fn are_mutual(&self, one: Index, other: Index) -> bool {
         let mut mutual = self.whole.struck.mutual.iter();
-        mutual.any(|component| component.contains(&one) && component.contains(&other))
+        let holds = |component: &[Index], index| component.binary_search(&index).is_ok();
+        mutual.any(|component| holds(component, one) && holds(component, other))
     }
 
     pub(super) fn sorted_ids(&self, events: impl IntoIterator<Item = Index>) -> Vec<ContentId> {

@@ -29,6 +29,14 @@ impl<'a> Lens<'a> {
         }
     }
 
+    /// Which views these are, for what is remembered of them; `None` for own ones.
+    pub(super) fn generation(self) -> Option<Generation> {
+        match self {
+            Lens::Own => None,
+            Lens::Among(validity) => Some(validity.generation),
+        }
+    }
+
     /// The merge of what an event saw: `V(e)` or `W(e)`.
     pub(super) fn before(self, arena: &'a Arena, index: Index) -> &'a State {
         let own = &arena.event(index).own;

@@ -87,34 +87,60 @@ impl<'a> View<'a> {
 
     /// Whether the account is a founder or holds a role.
     pub(super) fn is_member(&self, account: Name, work: &mut Work) -> bool {
-        if self.is_founder(account) {
-            return true;
-        }
-        let assignments = self.arena.assignments_at.get(account);
-        let mut assignments = assignments.into_iter().flatten();
-        assignments.any(|at| self.assigned(account, at, work).is_some())
+        self.is_founder(account) || self.assignments(account, work).next().is_some()
     }
 
     /// The roles assigned to an account, sorted by name.
     pub(super) fn roles_of(&self, account: Name, work: &mut Work) -> Vec<Name> {
-        let assignments = self.arena.assignments_at.get(account);
-        let assignments = assignments.into_iter().flatten();
-        let held = assignments.filter(|at| self.assigned(account, at, work).is_some());
-        held.map(|at| at.role).collect()
+        let held = self.assignments(account, work);
+        held.map(|(at, _)| at.role).collect()
     }
 
-    /// What assigns a role to the account, if it is assigned: an event, or `Some(None)`
-    /// for the constitution.
-    pub(super) fn assigned(
+    /// Whether an account holds one role.
+    pub(super) fn holds(&self, account: Name, role: Name, work: &mut Work) -> bool {
+        let removes = self.removes_of(account, work);
+        let at = self.assignments_at(account).iter();
+        let at = at.filter(|at| at.role == role);
+        at.into_iter()
+            .any(|at| self.assigned(account, at, &removes, work).is_some())
+    }
+
+    /// The roles assigned to an account, sorted by name, with what assigns each: an
+    /// event, or `None` for the constitution.
+    pub(super) fn assignments<'b>(
+        &'b self,
+        account: Name,
+        work: &'b mut Work,
+    ) -> impl Iterator<Item = (&'a AssignmentAt, Option<Index>)> + 'b {
+        let removes = self.removes_of(account, work);
+        let all = self.assignments_at(account).iter();
+        all.filter_map(move |at| Some((at, self.assigned(account, at, &removes, work)?)))
+    }
+
+    fn assignments_at(&self, account: Name) -> &'a [AssignmentAt] {
+        let at = self.arena.assignments_at.get(account);
+        at.map_or(&[][..], Vec::as_slice)
+    }
+
+    /// The latest removals of an account.
+    fn removes_of(&self, account: Name, work: &mut Work) -> BitSet {
+        let key = self.arena.remove_at.get(account);
+        let latest = key.map_or(&[][..], |key| self.latest(*key));
+        work.spent += 1 + latest.len() as u64;
+        latest.iter().copied().collect()
+    }
+
+    /// What assigns a role to the account, the latest `removes` of it given, if it is
+    /// assigned: an event, or `Some(None)` for the constitution.
+    fn assigned(
         &self,
         account: Name,
         at: &AssignmentAt,
+        removes: &BitSet,
         work: &mut Work,
     ) -> Option<Option<Index>> {
-        let removes = self.arena.remove_at.get(account);
-        let removes = removes.map_or(&[][..], |key| self.latest(*key));
         let latest = self.latest(at.key);
-        work.spent += 1 + latest.len() as u64 + removes.len() as u64;
+        work.spent += 1 + latest.len() as u64 * (1 + removes.words());
         let says = |index: &Index| self.arena.assigns(*index, account, at.role);
         let mut said = latest.iter().filter_map(says).peekable();
         if said.peek().is_none() {
@@ -123,18 +149,10 @@ impl<'a> View<'a> {
         if !said.all(|is_assigned| is_assigned) {
             return None;
         }
-        let removes: BitSet = removes.iter().copied().collect();
         let after_removes = |index: &Index| removes.is_within(&self.arena.event(*index).saw);
         let assigning = latest.iter().copied();
         let assigning = assigning.filter(|index| says(index).is_some() && after_removes(index));
         self.arena.lowest(assigning).map(Some)
-    }
-
-    /// Whether an account holds one role.
-    pub(super) fn holds(&self, account: Name, role: Name, work: &mut Work) -> bool {
-        let assignments = self.arena.assignments_at.get(account);
-        let at = assignments.into_iter().flatten().find(|at| at.role == role);
-        at.is_some_and(|at| self.assigned(account, at, work).is_some())
     }
 
     /// Every account that is a member; in no order that means anything.
@@ -194,8 +212,8 @@ impl<'a> View<'a> {
         self.definition_by(winner, key, work)
     }
 
-    /// Where several changes are latest. In own views that depends on them alone, and is
-    /// remembered: what else was written there one of them saw.
+    /// Where several changes are latest. That depends on them alone in views of one kind,
+    /// and is remembered: what else was written there one of them saw.
     fn definition_of_rivals(
         &self,
         latest: &[Index],
@@ -203,8 +221,8 @@ impl<'a> View<'a> {
         key: Key,
         work: &mut Work,
     ) -> DefinitionState {
-        let is_own = matches!(self.lens, Lens::Own);
-        if let Some(known) = work.definitions.get(latest).filter(|_| is_own) {
+        let generation = self.lens.generation();
+        if let Some(known) = work.known_definition(generation, latest) {
             return known.clone();
         }
         let state = if self.has_one_winner(latest, key, work) {
@@ -214,9 +232,7 @@ impl<'a> View<'a> {
             contested.sort_by(|a, b| self.arena.id(*a).cmp(self.arena.id(*b)));
             DefinitionState::Contested(contested)
         };
-        if is_own {
-            work.keep_definition(latest, &state);
-        }
+        work.keep_definition(generation, latest, &state);
         state
     }
 

@@ -33,6 +33,16 @@ impl Known {
     fn len(&self) -> usize {
         self.own.len() + self.among.len()
     }
+
+    /// Forgets the older half: what comes next is asked of the newer ones as a rule, each of
+    /// which stands for all it went down to.
+    fn forget_older(&mut self) {
+        for answers in [&mut self.own, &mut self.among] {
+            let oldest = answers.keys().min().copied().unwrap_or_default();
+            let newest = answers.keys().max().copied().unwrap_or_default();
+            answers.retain(|index, _| *index > oldest + (newest - oldest) / 2);
+        }
+    }
 }
 
 /// The meter, and answers that never change.
@@ -45,8 +55,8 @@ pub(super) struct Work {
     answers: HashMap<Vec<u8>, Known>,
     held: usize,
     generations: Generation,
-    /// What several latest changes of a definition come to in own views.
-    pub(super) definitions: HashMap<Vec<Index>, DefinitionState>,
+    /// What several latest changes of a definition come to, by the generation asked in.
+    definitions: HashMap<Vec<Index>, (Option<Generation>, DefinitionState)>,
 }
 
 impl Work {
@@ -56,12 +66,29 @@ impl Work {
         self.generations
     }
 
-    /// Remembers what several latest changes of a definition come to.
-    pub(super) fn keep_definition(&mut self, latest: &[Index], state: &DefinitionState) {
+    /// What several latest changes of a definition were found to come to in the views of
+    /// one validity, or in own ones.
+    pub(super) fn known_definition(
+        &self,
+        generation: Option<Generation>,
+        latest: &[Index],
+    ) -> Option<&DefinitionState> {
+        let (known_in, state) = self.definitions.get(latest)?;
+        (*known_in == generation).then_some(state)
+    }
+
+    /// Remembers that.
+    pub(super) fn keep_definition(
+        &mut self,
+        generation: Option<Generation>,
+        latest: &[Index],
+        state: &DefinitionState,
+    ) {
         if self.definitions.len() >= MOST_DEFINITIONS {
             self.definitions.clear();
         }
-        self.definitions.insert(latest.to_vec(), state.clone());
+        let kept = (generation, state.clone());
+        self.definitions.insert(latest.to_vec(), kept);
     }
 
     /// Takes out what is known for an invocation: of own views, and of those of one
@@ -83,7 +110,10 @@ impl Work {
     }
 
     /// Puts it back, with what was learnt.
-    pub(super) fn keep_answers(&mut self, invocation: Vec<u8>, known: Known) {
+    pub(super) fn keep_answers(&mut self, invocation: Vec<u8>, mut known: Known) {
+        if known.len() > MOST_ANSWERS {
+            known.forget_older();
+        }
         if self.held + known.len() > MOST_ANSWERS {
             self.answers.clear();
             self.held = 0;
