@@ -17,7 +17,8 @@ use crate::config::EngineConfig;
 use crate::event::{
     Answer, Count, Effect, Event, JobId, Millis, PeerId, PeerMessage, StoreFailure,
 };
-use crate::intake::{Intake, Judging, TakeId, ToJudge};
+use crate::intake::{Intake, TakeId};
+use crate::judging::{Judging, ToJudge};
 use crate::peer::Peer;
 use crate::refusals::Refusals;
 use crate::rows::{Found, Wanted};

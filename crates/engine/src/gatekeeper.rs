@@ -10,7 +10,8 @@ use minca_record::version::{Missing as ChainMissing, Parts, Version, follows};
 
 use crate::Engine;
 use crate::event::{Answer, Count, Effect};
-use crate::intake::{Candidate, Judging, ToJudge};
+use crate::intake::Candidate;
+use crate::judging::{Judging, ToJudge};
 use crate::pending::View;
 use crate::rows::{Found, HeldVersion, RecordRow, VersionRow};
 use crate::standing::{Question, Standing};

@@ -32,6 +32,7 @@ mod engine;
 mod event;
 mod gatekeeper;
 mod intake;
+mod judging;
 mod landing;
 mod offer;
 mod peer;
