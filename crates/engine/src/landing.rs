@@ -90,10 +90,13 @@ impl Engine {
                 self.judge_again();
                 self.committing.failed(now);
             }
-            // The store answers, so there is nothing to wait for.
             Err(StoreFailure::DoesNotFit) => {
                 self.count(Count::CommitFailed);
-                self.narrow_down();
+                // The store answers, so there is nothing to wait for, if there is
+                // anything to leave out.
+                if !self.narrow_down() {
+                    self.committing.failed(now);
+                }
                 self.judge_again();
             }
         }
@@ -196,23 +199,25 @@ impl Engine {
 
     /// After a batch the store could not take: smaller groups, until the version
     /// that does not fit stands alone. It is judged once more, as an earlier commit of it
-    /// may have landed late, and then dropped.
-    fn narrow_down(&mut self) {
-        let Some(landing) = &self.intake.landing else {
-            return;
-        };
-        let [alone] = &landing.stored[..] else {
-            self.versions_per_group = (landing.stored.len() / 4).max(1);
-            return;
+    /// may have landed late, and then dropped. False where the batch was of no version.
+    fn narrow_down(&mut self) -> bool {
+        let stored = self.intake.landing.as_ref().map(|landing| &landing.stored);
+        let alone = match stored.map_or(&[][..], Vec::as_slice) {
+            [] => return false,
+            [alone] => alone,
+            several => {
+                self.versions_per_group = (several.len() / 4).max(1);
+                return true;
+            }
         };
         let (id, take) = (alone.id(), alone.take);
         self.versions_per_group = 1;
-        if self.unfit.replace(id) != Some(id) {
-            return;
+        if self.unfit.replace(id) == Some(id) {
+            self.intake.landing = None;
+            self.count(Count::Unplaceable);
+            self.one_of_take_done(take);
         }
-        self.intake.landing = None;
-        self.count(Count::Unplaceable);
-        self.one_of_take_done(take);
+        true
     }
 }
 

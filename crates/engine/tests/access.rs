@@ -355,6 +355,22 @@ fn a_read_key_stored_that_is_an_earlier_one_is_set_right_as_soon_as_somebody_com
 }
 
 #[test]
+fn a_store_that_cannot_take_a_read_key_is_left_alone_for_a_while() {
+    let (mut host, mut founder, _) = private_host_and_pens();
+    let change = founder.change_key(&key(51).did(), &[]);
+    assert_eq!(push(&mut host, &[change]), 1);
+    host.rows.read_key = Some(key(50).did());
+    host.failing_commits = 20;
+    host.failure = StoreFailure::DoesNotFit;
+    host.restart(key(900).did(), EngineConfig::default());
+    host.join(1, founder.did);
+    while host.step() {}
+    assert_eq!(host.commits, 2, "one for the change, one that failed");
+    host.settle();
+    assert_eq!(host.rows.read_key, Some(key(51).did()));
+}
+
+#[test]
 fn what_could_not_be_checked_is_given_back_and_may_be_said_again() {
     let (mut host, mut founder, _) = host_and_pens();
     let record = founder.write(&note("a"));
