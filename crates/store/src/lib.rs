@@ -29,7 +29,7 @@ use minca_sync::sum::Sum;
 
 pub use folder::{make_folder, sync_folder};
 pub use postgres::PostgresStore;
-pub use sqlite::{OpenError, SqliteReader, SqliteStore};
+pub use sqlite::{OpenError, SqliteReader, SqliteStore, lock_folder};
 
 /// One of the parts that the spaces of a deployment are divided into. A space's
 /// shard is a hash of its id; how many there are is the store's (SQLite: 1).

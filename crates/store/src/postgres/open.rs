@@ -97,7 +97,8 @@ fn pool(options: &PostgresOptions) -> PgPool {
 async fn check_settings(connection: &mut PgConnection) -> Result<(), OpenError> {
     let row = sqlx::query(
         "SELECT current_setting('synchronous_commit'), current_setting('fsync'),
-                current_setting('transaction_read_only')",
+                current_setting('transaction_read_only'),
+                current_setting('idle_in_transaction_session_timeout')",
     )
     .fetch_one(connection)
     .await
@@ -110,7 +111,17 @@ async fn check_settings(connection: &mut PgConnection) -> Result<(), OpenError> 
         &["on", "remote_apply"],
     )?;
     check(&row, 1, "fsync", "on", &["on"])?;
-    check(&row, 2, "transaction_read_only", "off", &["off"])
+    check(&row, 2, "transaction_read_only", "off", &["off"])?;
+    // Set by us when connecting. What stands between may have dropped it.
+    let standstill: String = row.try_get(3).map_err(failed)?;
+    if standstill == "0" {
+        return Err(OpenError::Setting {
+            setting: "idle_in_transaction_session_timeout",
+            wanted: "as the host sets it at the start of a connection",
+            found: standstill,
+        });
+    }
+    Ok(())
 }
 
 fn check(

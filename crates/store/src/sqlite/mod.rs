@@ -34,7 +34,7 @@ use crate::{
     Store, StoreError, StoreWriter, TakeLease,
 };
 
-pub use open::OpenError;
+pub use open::{OpenError, lock_folder};
 pub use reader::SqliteReader;
 
 /// The one shard of a SQLite store: there is one process to own it.

@@ -69,7 +69,7 @@ impl SqliteStore {
     /// schema up to date. At most one process has a folder open, once, until the
     /// store is dropped.
     pub async fn open(folder: &Path) -> Result<SqliteStore, OpenError> {
-        let lock = lock(folder)?;
+        let lock = lock_folder(folder)?;
         let options = SqliteConnectOptions::new()
             .filename(folder.join(DATABASE_FILE))
             .create_if_missing(true)
@@ -114,8 +114,12 @@ async fn end_leases(writer: &SqlitePool) -> Result<(), sqlx::Error> {
     Ok(())
 }
 
-/// Takes the lock of a data folder, making the folder if need be.
-fn lock(folder: &Path) -> Result<File, OpenError> {
+/// Takes the lock of a data folder, making the folder if need be: for as long as the file
+/// is open, nobody else's. [`SqliteStore::open`] takes it by itself.
+///
+/// # Errors
+/// [`OpenError::Folder`], [`OpenError::InUse`].
+pub fn lock_folder(folder: &Path) -> Result<File, OpenError> {
     let cannot = |error: std::io::Error| OpenError::Folder(error.kind());
     make_folder(folder).map_err(cannot)?;
     let file = File::options()
