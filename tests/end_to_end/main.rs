@@ -7,5 +7,8 @@ mod kit;
 mod meeting;
 mod members;
 mod operator;
+mod postgres;
+#[path = "../postgres_server/mod.rs"]
+mod postgres_server;
 mod refusing;
 mod segments;

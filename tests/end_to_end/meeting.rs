@@ -10,7 +10,11 @@ const RECORDS: usize = 500;
 /// The first writes, edits and deletes; the host is restarted; the second joins
 /// late, has what counts, and changes some; the first comes back and has that.
 async fn meet(visibility: Visibility, initiates: bool, link: LinkKind) {
-    let mut kit = Kit::start(link).await;
+    meet_at(Kit::start(link).await, visibility, initiates).await;
+}
+
+/// As [`meet`], at a host that was started.
+pub async fn meet_at(mut kit: Kit, visibility: Visibility, initiates: bool) {
     let (account, space) = found(visibility);
     kit.carry(&space).await;
     kit.secret("written by the first");

@@ -1,6 +1,6 @@
 //! `holdfast carry`: which spaces the host holds by its operator's word.
 //!
-//! Asked of the running host; where none runs, of its data folder.
+//! Asked of the running host; where none runs, of its database.
 
 use std::path::Path;
 use std::time::Duration;
@@ -8,11 +8,12 @@ use std::time::Duration;
 use anyhow::{Context, Result, bail};
 use hyper::Method;
 use minca_record::content_id::ContentId;
-use store::{Holder, Lease, Shard, SqliteStore, Store, TakeLease};
+use store::{Holder, Lease, Shard, TakeLease};
 
 use crate::admin::{CarriedView, CarryRequest};
 use crate::admin_client::{AdminClient, CallError};
 use crate::config::Config;
+use crate::database::Database;
 use crate::host::{open_bucket, open_key};
 use crate::space_file;
 
@@ -37,9 +38,9 @@ pub async fn add(config: &Config, file: &Path, read_key: Option<&str>) -> Result
     {
         Ok(carried) => Ok(carried),
         Err(CallError::NoHost(_)) => {
-            let (store, lease) = open(config).await?;
-            let carried = store.carry(&lease, &space).await?;
-            close(store, lease).await?;
+            let (database, lease) = open(config).await?;
+            let carried = database.store().carry(&lease, &space).await?;
+            close(database, lease).await?;
             Ok(CarriedView::from(&carried))
         }
         Err(error) => Err(error.into()),
@@ -78,15 +79,15 @@ async fn list_stored(config: &Config) -> Result<Vec<CarriedView>> {
             config.data.display()
         );
     }
-    let store = open_store(config).await?;
+    let database = open_database(config).await?;
     let mut carried = Vec::new();
     let mut after = None;
     loop {
-        let page = store.carried(after, PAGE).await?;
+        let page = database.store().carried(after, PAGE).await?;
         after = page.last().map(|space| space.space);
         carried.extend(page.iter().map(CarriedView::from));
         if page.len() < PAGE {
-            store.close().await;
+            database.close().await;
             return Ok(carried);
         }
     }
@@ -104,11 +105,11 @@ pub async fn remove(config: &Config, space: &str) -> Result<()> {
     {
         Ok(_) => Ok(()),
         Err(CallError::NoHost(_)) => {
-            let (store, lease) = open(config).await?;
-            let was_held = store.stop_carrying(&lease, &id).await?;
+            let (database, lease) = open(config).await?;
+            let was_held = database.store().stop_carrying(&lease, &id).await?;
             // The running host would do this; the next start keeps what it doesn't know.
             open_bucket(config).await?.delete_carried(&id).await?;
-            close(store, lease).await?;
+            close(database, lease).await?;
             if !was_held {
                 bail!("the space is not held here");
             }
@@ -122,34 +123,41 @@ fn client(config: &Config) -> AdminClient {
     AdminClient::new(config.metrics_listen, &config.data)
 }
 
-async fn open_store(config: &Config) -> Result<SqliteStore> {
-    SqliteStore::open(&config.data).await.with_context(|| {
+async fn open_database(config: &Config) -> Result<Database> {
+    Database::open(config).await.with_context(|| {
         format!(
-            "no host answers on {}, and its data folder {} can't be used",
-            config.metrics_listen,
-            config.data.display()
+            "no host answers on {}, and its database can't be used",
+            config.metrics_listen
         )
     })
 }
 
-async fn open(config: &Config) -> Result<(SqliteStore, Lease)> {
-    let store = open_store(config).await?;
+async fn open(config: &Config) -> Result<(Database, Lease)> {
+    let database = open_database(config).await?;
     // A host is a host from the first space it holds, so its key is made before that.
-    open_key(config, &store, &open_bucket(config).await?).await?;
+    open_key(config, &**database.store(), &open_bucket(config).await?).await?;
     let mut holder = [0; 16];
     getrandom::fill(&mut holder)?;
     let lasts = Duration::from_secs(config.lease_seconds.into());
-    // The file's lock is ours, so whoever holds the lease is gone.
-    loop {
-        match store.take_lease(Shard(0), Holder(holder), lasts).await? {
-            TakeLease::Taken(lease) => return Ok((store, lease)),
+    // One that was killed left its lease behind, which runs out; one that runs renews it.
+    for _ in 0..2 {
+        let taken = database
+            .store()
+            .take_lease(Shard(0), Holder(holder), lasts)
+            .await?;
+        match taken {
+            TakeLease::Taken(lease) => return Ok((database, lease)),
             TakeLease::HeldByOther { runs_out_in } => tokio::time::sleep(runs_out_in).await,
         }
     }
+    bail!(
+        "no host answers on {}, and another process holds the lease of its database",
+        config.metrics_listen
+    )
 }
 
-async fn close(store: SqliteStore, lease: Lease) -> Result<()> {
-    store.release_lease(&lease).await?;
-    store.close().await;
+async fn close(database: Database, lease: Lease) -> Result<()> {
+    database.store().release_lease(&lease).await?;
+    database.close().await;
     Ok(())
 }

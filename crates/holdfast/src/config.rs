@@ -14,9 +14,11 @@ mod limits;
 mod load;
 mod parts;
 mod settings;
+mod store;
 
 pub use environment::Environment;
 pub use error::ConfigError;
 pub use limits::LimitsConfig;
 pub use load::{ConfigArgs, Loaded, Source};
 pub use settings::{BucketConfig, Config, LogConfig, LogFormat, ProxyConfig};
+pub use store::{StoreConfig, StoreConfigError, StoreUrl};

@@ -1,4 +1,4 @@
-//! A whole host in one process: front-end and worker over SQLite and a folder,
+//! A whole host in one process: front-end and worker over a database and a folder,
 //! a channel between them, metrics and the operator's calls on a port of their own.
 
 use std::net::SocketAddr;
@@ -9,7 +9,7 @@ use bucket::{Bucket, BucketError, FolderStore, OpenFolderError, ProbeError};
 use front::{Front, FrontHandle, FrontMetrics, HostIdentity};
 use minca_record::did::Did;
 use prometheus::Registry;
-use store::{Holder, OpenError, SqliteStore, Store, StoreError};
+use store::{Holder, Store, StoreError};
 use tokio::net::TcpListener;
 use tokio::sync::watch;
 use tokio::task::JoinHandle;
@@ -17,6 +17,7 @@ use worker::{StartError, Worker, WorkerMetrics};
 
 use crate::admin::{self, AdminToken};
 use crate::config::Config;
+use crate::database::{Database, DatabaseError};
 use crate::host_key::{self, HOST_DID_FACT, HostKeyError, KeptData, Made};
 use crate::metrics_server::{MetricsServer, NotReady, ReadyCheck};
 
@@ -36,13 +37,9 @@ pub enum LinkKind {
 /// Why a host did not start. Each says what to do.
 #[derive(Debug, thiserror::Error)]
 pub enum HostError {
-    /// The database in the data folder can't be used.
-    #[error("{}: {source}", folder.display())]
-    Database {
-        folder: PathBuf,
-        #[source]
-        source: OpenError,
-    },
+    /// The database can't be used.
+    #[error(transparent)]
+    Database(#[from] DatabaseError),
     /// The database failed once it was open.
     #[error(transparent)]
     Store(#[from] StoreError),
@@ -91,7 +88,7 @@ pub struct Host {
     metrics_listening: SocketAddr,
     front: FrontHandle,
     worker: Arc<Worker>,
-    store: Arc<SqliteStore>,
+    database: Database,
     stop_metrics: watch::Sender<bool>,
     metrics_task: JoinHandle<()>,
 }
@@ -102,11 +99,8 @@ impl Host {
     /// # Errors
     /// [`HostError`].
     pub async fn start(config: &Config, link: LinkKind) -> Result<Host, HostError> {
-        let store = SqliteStore::open(&config.data).await;
-        let store = Arc::new(store.map_err(|source| HostError::Database {
-            folder: config.data.clone(),
-            source,
-        })?);
+        let database = Database::open(config).await?;
+        let store = Arc::clone(database.store());
         // Before the key: a start that fails for a port makes no host.
         let listener = listen(config.listen).await?;
         let metrics_server =
@@ -118,7 +112,7 @@ impl Host {
                 })?;
         let bucket = open_bucket(config).await?;
         bucket.probe().await?;
-        let (key, made) = open_key(config, &store, &bucket).await?;
+        let (key, made) = open_key(config, &*store, &bucket).await?;
         let did = key.did();
         let token_file = config.data.join(admin::TOKEN_FILE);
         let token =
@@ -138,12 +132,11 @@ impl Host {
             LinkKind::Encoded => link::encoded::pair(),
         };
         let holder = Holder(random()?);
-        let worker_store: Arc<dyn Store> = Arc::clone(&store) as Arc<dyn Store>;
         let worker = Worker::start(
             config.worker(),
             did,
             holder,
-            worker_store,
+            store,
             bucket,
             worker_end,
             worker_metrics,
@@ -184,7 +177,7 @@ impl Host {
             metrics_listening,
             front,
             worker,
-            store,
+            database,
             stop_metrics,
             metrics_task,
         })
@@ -236,7 +229,7 @@ impl Host {
             );
         }
         let flushed = self.worker.stop().await;
-        self.store.close().await;
+        self.database.close().await;
         flushed
     }
 }
@@ -258,7 +251,7 @@ pub async fn open_bucket(config: &Config) -> Result<Bucket, HostError> {
 /// [`HostError::HostKey`], and what stands in the way of looking.
 pub async fn open_key(
     config: &Config,
-    store: &SqliteStore,
+    store: &dyn Store,
     bucket: &Bucket,
 ) -> Result<(minca_record::signing::SigningKey, Made), HostError> {
     let did = store.host_fact(HOST_DID_FACT).await?;

@@ -5,6 +5,7 @@ pub mod admin;
 pub mod admin_client;
 pub mod carry;
 pub mod config;
+pub mod database;
 pub mod explain;
 pub mod host;
 pub mod host_key;

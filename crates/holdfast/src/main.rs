@@ -11,7 +11,7 @@ use clap::{ArgMatches, Args, CommandFactory, FromArgMatches, Parser, Subcommand}
 use holdfast::admin::CarriedView;
 use holdfast::config::{ConfigArgs, Environment, Loaded};
 use holdfast::host::{Host, LinkKind};
-use holdfast::{carry, explain, host_key, replay, telemetry};
+use holdfast::{carry, database, explain, host_key, replay, telemetry};
 use tokio::signal::unix::{SignalKind, signal};
 
 /// A hosting server for Minca: a blind keeper that is always online.
@@ -32,6 +32,8 @@ enum Command {
     Config(ConfigCommandArgs),
     /// Print the host's DID, which devices pin
     Key(ConfigArgs),
+    /// Bring the schema of the Postgres database that `store.url` names up to date
+    Migrate(ConfigArgs),
     /// Play a member's device: found a space, write, sync with a host
     Member(member::commands::MemberArgs),
     /// Say why a version or an access change of a space counts, or doesn't
@@ -130,6 +132,7 @@ fn run(matches: &ArgMatches) -> Result<ExitCode> {
             say(&format!("{did}\n"))?;
             Ok(ExitCode::SUCCESS)
         }
+        Command::Migrate(_) => runtime.block_on(migrate(&load(innermost)?)),
         Command::Member(args) => {
             runtime.block_on(member::commands::run(args, &mut std::io::stdout()))?;
             Ok(ExitCode::SUCCESS)
@@ -210,6 +213,16 @@ async fn serve(loaded: &Loaded) -> Result<ExitCode> {
     } else {
         ExitCode::SUCCESS
     })
+}
+
+/// Migrates, and says from where to where.
+async fn migrate(loaded: &Loaded) -> Result<ExitCode> {
+    let migrated = database::bring_up_to_date(&loaded.config).await?;
+    say(&format!(
+        "The schema is at version {} (before: {}).\n",
+        migrated.to, migrated.from
+    ))?;
+    Ok(ExitCode::SUCCESS)
 }
 
 async fn carry_command(command: CarryCommand, matches: &ArgMatches) -> Result<ExitCode> {

@@ -415,3 +415,68 @@ fn the_help_of_a_command_says_each_default_and_keeps_the_commands_own_words() {
     let described = help.matches("[default:").count();
     assert_eq!(described, settings(), "{help}");
 }
+
+#[test]
+fn a_databases_password_comes_from_the_environment_or_a_file_of_its_own_and_is_never_shown() {
+    let with_password = "postgres://holdfast:secret@db.example/holdfast";
+    let in_file = format!("[store]\nurl = \"{with_password}\"");
+    let as_flag = load_all(&["--store-url", with_password], &[]);
+    for (refused, from) in [(load_file(&in_file), "file"), (as_flag, "flag")] {
+        let refused = refused.unwrap_err().to_string();
+        assert!(
+            refused.starts_with(&format!(
+                "`store.url` ({from}): expected an address without a password"
+            )),
+            "{refused}"
+        );
+        assert!(!refused.contains("secret"), "{refused}");
+    }
+
+    let loaded = load_all(&[], &[("HOLDFAST_STORE_URL", with_password)]).unwrap();
+    assert!(loaded.config.postgres().unwrap().is_some());
+    let shown = loaded.describe();
+    assert!(
+        shown.contains("# environment: HOLDFAST_STORE_URL, not shown"),
+        "{shown}"
+    );
+    for text in [shown, format!("{loaded:?}")] {
+        assert!(
+            !text.contains("secret") && !text.contains("db.example"),
+            "{text}"
+        );
+    }
+}
+
+#[test]
+fn entries_are_in_the_data_folder_unless_one_setting_names_a_database() {
+    let none = load_all(&[], &[]).unwrap();
+    assert!(none.config.postgres().unwrap().is_none());
+
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("url");
+    let named = format!("--store-url-file={}", file.display());
+    let loaded = load_all(&[&named], &[]).unwrap();
+    let missing = loaded.config.postgres().unwrap_err().to_string();
+    assert!(
+        missing.starts_with("the file that `store.url-file` names"),
+        "{missing}"
+    );
+    std::fs::write(&file, "postgres://holdfast:secret@db.example/holdfast\n").unwrap();
+    assert!(loaded.config.postgres().unwrap().is_some());
+    std::fs::write(&file, "secret").unwrap();
+    let wrong = loaded.config.postgres().unwrap_err().to_string();
+    assert!(wrong.contains("expected postgres://"), "{wrong}");
+    assert!(!wrong.contains("secret"), "{wrong}");
+
+    let both = load_all(&[&named, "--store-url=postgres://db.example/holdfast"], &[]).unwrap();
+    let both = both.config.postgres().unwrap_err().to_string();
+    assert_eq!(
+        both,
+        "`store.url` and `store.url-file` are both set: expected one of them"
+    );
+    let one = load_all(&["--store-connections=1"], &[]).unwrap_err();
+    assert_eq!(
+        one.to_string(),
+        "`store.connections` (flag): expected 2 to 1000, got 1"
+    );
+}

@@ -7,7 +7,8 @@ use super::{Source, keys};
 
 impl Loaded {
     /// The settings in force as a TOML file that would set them, and behind each
-    /// where it comes from. No setting holds a secret: the host key is a file.
+    /// where it comes from. The address of a database may hold a password and is not
+    /// shown; no other setting is a secret: the host key is a file.
     pub fn describe(&self) -> String {
         let table = to_table(&self.config.spelled_out());
         let mut text = String::new();
@@ -22,14 +23,20 @@ impl Loaded {
                 section = table_name;
                 let _ = writeln!(text, "\n[{section}]");
             }
-            if let Some(value) = keys::get(&table, key) {
-                let _ = writeln!(
-                    text,
-                    "{:<48} # {}",
-                    format!("{name} = {value}"),
-                    self.origin(key)
-                );
-            }
+            let Some(value) = keys::get(&table, key) else {
+                continue;
+            };
+            let is_hidden = key == "store.url" && !self.config.store.url.is_empty();
+            let (shown, remark) = match is_hidden {
+                true => (r#""""#.to_owned(), ", not shown"),
+                false => (value.to_string(), ""),
+            };
+            let _ = writeln!(
+                text,
+                "{:<48} # {}{remark}",
+                format!("{name} = {shown}"),
+                self.origin(key)
+            );
         }
         for name in &self.unknown_variables {
             let _ = writeln!(text, "\n# {name} is set, and is no setting");

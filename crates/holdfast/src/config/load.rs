@@ -11,6 +11,7 @@ use toml::{Table, Value};
 use super::environment::{Environment, FILE_VARIABLE};
 use super::error::ConfigError;
 use super::settings::Config;
+use super::store::StoreUrl;
 use super::{file, keys};
 use crate::telemetry;
 
@@ -149,6 +150,8 @@ pub(super) fn to_table(config: &Config) -> Table {
 }
 
 const LEAST_LEASE_SECONDS: i64 = 5;
+/// One to commit on, another to renew the lease on meanwhile.
+const CONNECTIONS: std::ops::RangeInclusive<i64> = 2..=1_000;
 const SEGMENT_BYTES: std::ops::RangeInclusive<i64> = 4_096..=67_108_864;
 
 /// All numbers we have count something there must be at least one of.
@@ -160,6 +163,7 @@ fn check_ranges(table: &Table, sources: &BTreeMap<String, Source>) -> Result<(),
         let range = match key.as_str() {
             "lease-seconds" => LEAST_LEASE_SECONDS..=i64::MAX,
             "bucket.segment-bytes" => SEGMENT_BYTES,
+            "store.connections" => CONNECTIONS,
             _ => 1..=i64::MAX,
         };
         if range.contains(got) {
@@ -198,5 +202,27 @@ fn check_texts(table: &Table, sources: &BTreeMap<String, Source>) -> Result<(), 
         "a filter such as `info` or `warn,worker=debug`",
         &is_filter,
     )?;
-    check("proxy.header", "the name of a header", &is_header)
+    check("proxy.header", "the name of a header", &is_header)?;
+    check_password(table, sources)
+}
+
+/// A password in the file or on the command line is read by more people than it is for.
+fn check_password(table: &Table, sources: &BTreeMap<String, Source>) -> Result<(), ConfigError> {
+    let key = "store.url";
+    let Some(Value::String(url)) = keys::get(table, key) else {
+        return Ok(());
+    };
+    match sources.get(key) {
+        Some(source @ (Source::File | Source::Flag)) if StoreUrl::from_text(url).has_password() => {
+            Err(ConfigError::OutOfRange {
+                key: key.to_owned(),
+                from: source.to_string(),
+                expected: "an address without a password (it goes into the environment, the \
+                           file that `store.url-file` names, or Postgres' password file)"
+                    .to_owned(),
+                got: "one with a password".to_owned(),
+            })
+        }
+        _ => Ok(()),
+    }
 }

@@ -6,6 +6,7 @@ use std::path::PathBuf;
 use serde::{Deserialize, Serialize};
 
 use super::limits::LimitsConfig;
+use super::store::StoreConfig;
 
 /// All settings of `holdfast serve`.
 ///
@@ -71,6 +72,10 @@ pub struct Config {
     #[arg(id = "verify-threads", long = "verify-threads", value_name = "THREADS")]
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) verify_threads: Option<u32>,
+
+    /// The table `[store]`.
+    #[command(flatten)]
+    pub store: StoreConfig,
 
     /// The table `[bucket]`.
     #[command(flatten)]
