@@ -81,6 +81,9 @@ impl Engine {
                 self.intake.group.stored.push(candidate);
             }
             Verdict::Later(missing) => self.have_wait(candidate, missing),
+            Verdict::Refused(reason) if self.judge.is_ahead() => {
+                self.intake.group.refused.push((candidate, reason));
+            }
             Verdict::Refused(reason) => self.refuse(&candidate, reason),
             Verdict::NotYet | Verdict::Unread => {}
         }
@@ -266,7 +269,7 @@ impl Engine {
     }
 
     /// Drops a version and remembers it as refused from its sender (02 §9.5).
-    fn refuse(&mut self, candidate: &Candidate, reason: &'static str) {
+    pub(crate) fn refuse(&mut self, candidate: &Candidate, reason: &'static str) {
         self.count(Count::Answer(Answer::Refused));
         self.count(Count::Refused(reason));
         self.refusals.remember(candidate.did, candidate.id());

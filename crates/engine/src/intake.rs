@@ -62,7 +62,7 @@ pub(crate) struct Take {
     claimed: Vec<Option<ContentId>>,
     /// Checked and not yet among the candidates; `None` while in the pool.
     checked: Option<Vec<Candidate>>,
-    /// Candidates not yet stored, put to wait, or refused.
+    /// Candidates not yet stored, put to wait, or refused for good.
     left: usize,
 }
 
@@ -82,11 +82,17 @@ pub(crate) struct Group {
     pub(crate) stored: Vec<Candidate>,
     /// Rows that a commit was to write which seemed to fail, and that are there.
     pub(crate) there_already: Vec<VersionRow>,
+    /// Versions refused, and why, by access changes that are not committed yet: if those
+    /// don't land, these are judged again.
+    pub(crate) refused: Vec<(Candidate, &'static str)>,
 }
 
 impl Group {
     fn is_empty(&self) -> bool {
-        self.batch.is_empty() && self.stored.is_empty() && self.there_already.is_empty()
+        self.batch.is_empty()
+            && self.stored.is_empty()
+            && self.there_already.is_empty()
+            && self.refused.is_empty()
     }
 }
 
@@ -98,6 +104,7 @@ pub(crate) struct Landing {
     pub(crate) batch: Arc<Batch>,
     pub(crate) stored: Vec<Candidate>,
     pub(crate) there_already: Vec<VersionRow>,
+    pub(crate) refused: Vec<(Candidate, &'static str)>,
 }
 
 impl Landing {
@@ -371,6 +378,7 @@ impl Intake {
         let batch = Arc::new(self.group.batch.take());
         let stored = std::mem::take(&mut self.group.stored);
         let there_already = std::mem::take(&mut self.group.there_already);
+        let refused = std::mem::take(&mut self.group.refused);
         let number = self.group_number;
         self.group_number += 1;
         Some(self.landing.insert(Landing {
@@ -379,6 +387,7 @@ impl Intake {
             batch,
             stored,
             there_already,
+            refused,
         }))
     }
 
@@ -403,11 +412,14 @@ impl Intake {
         if let Some(failed) = self.landing.take() {
             in_doubt.extend(failed.rows().cloned());
             landing = failed.stored;
+            landing.extend(failed.refused.into_iter().map(|(candidate, _)| candidate));
         }
         self.in_doubt
             .extend(in_doubt.into_iter().map(|row| (row.id, row)));
         self.group.batch = BatchBuilder::default();
-        let grouped = std::mem::take(&mut self.group.stored);
+        let mut grouped = std::mem::take(&mut self.group.stored);
+        let refused = std::mem::take(&mut self.group.refused);
+        grouped.extend(refused.into_iter().map(|(candidate, _)| candidate));
         for candidate in landing.into_iter().chain(grouped).chain(judging).rev() {
             self.candidates.push_front(candidate);
         }

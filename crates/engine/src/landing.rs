@@ -3,6 +3,7 @@
 //! Only here is anything acknowledged, summed or passed on.
 
 use std::collections::{BTreeMap, HashMap, HashSet};
+use std::sync::Arc;
 
 use bytes::Bytes;
 use minca_record::content_id::ContentId;
@@ -152,6 +153,9 @@ impl Engine {
         for candidate in landing.stored {
             self.one_of_take_done(candidate.take);
         }
+        for (candidate, reason) in &landing.refused {
+            self.refuse(candidate, reason);
+        }
     }
 
     /// Tells senders what of theirs is taken in now (05 §4 `stored`).
@@ -213,7 +217,10 @@ impl Engine {
         let (id, take) = (alone.id(), alone.take);
         self.versions_per_group = 1;
         if self.unfit.replace(id) == Some(id) {
-            self.intake.landing = None;
+            if let Some(landing) = &mut self.intake.landing {
+                landing.stored.clear();
+                landing.batch = Arc::default();
+            }
             self.count(Count::Unplaceable);
             self.one_of_take_done(take);
         }

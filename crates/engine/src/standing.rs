@@ -200,10 +200,15 @@ impl Judge {
         }
     }
 
+    /// Whether it judges by events that are not stored.
+    pub(crate) fn is_ahead(&self) -> bool {
+        // All that is stored is in the history.
+        self.history.len() > self.committed.len()
+    }
+
     /// Forgets the events that are not stored.
     pub(crate) fn forget_uncommitted(&mut self) {
-        // All that is stored is held; and what is held need not be replayed again.
-        if self.history.len() == self.committed.len() {
+        if !self.is_ahead() {
             return;
         }
         self.history = History::new(&self.constitution);

@@ -54,9 +54,8 @@ fn an_assignment_lets_in_what_it_allows_in_the_same_message() {
     };
     let elsewhere = guest.write_seeing(&elsewhere, &seen);
     assert_eq!(push(&mut host, &[assign, allowed, elsewhere]), 2);
-    // What came of the change is known as it lands.
     let stands = Answer::Stands;
-    assert_eq!(answers(&mut host), [stands, Answer::Refused, stands]);
+    assert_eq!(answers(&mut host), [stands, stands, Answer::Refused]);
 }
 
 #[test]
@@ -368,6 +367,36 @@ fn a_store_that_cannot_take_a_read_key_is_left_alone_for_a_while() {
     assert_eq!(host.commits, 2, "one for the change, one that failed");
     host.settle();
     assert_eq!(host.rows.read_key, Some(key(51).did()));
+}
+
+#[test]
+fn what_was_refused_by_a_change_that_never_lands_is_judged_again() {
+    let (mut host, mut founder, mut guest) = private_host_and_pens();
+    let is_final = Object::from([("final", true)]);
+    let strict = founder.define("app.note", definition("app.note", is_final), &[]);
+    let strict_id = [id_of(&strict)];
+    let lax = guest.define(
+        "app.note",
+        definition("app.note", Object::new()),
+        &strict_id,
+    );
+    let seen = [id_of(&lax)];
+    let first = founder.write_seeing(&note("a"), &seen);
+    let edit = founder.write_seeing(&Draft::after(&first, Some("b")), &seen);
+    assert_eq!(push(&mut host, &[strict, lax, first]), 3);
+    answers(&mut host);
+    // With its author the guest's definition goes, and the one before it is in force.
+    let taken = founder.assign(&guest.did, "guest", false, &[]);
+    host.unfit = Some(id_of(&taken));
+    assert_eq!(push(&mut host, &[taken.clone(), edit]), 1);
+    assert_eq!(answers(&mut host).last(), Some(&Answer::Stands));
+    host.unfit = None;
+    let next = founder.write_seeing(&note("c"), &seen);
+    let next_edit = founder.write_seeing(&Draft::after(&next, Some("d")), &seen);
+    let handled = host.handled;
+    assert_eq!(push(&mut host, &[taken, next, next_edit]), 2);
+    assert!(host.counts.contains(&Count::Refused("final")));
+    assert_eq!(host.handled, handled + 1);
 }
 
 #[test]

@@ -41,7 +41,9 @@ impl Story {
         }
     }
 
-    /// One that changes access about as often as it writes records.
+    /// One that changes access about as often as it writes records. Only the founder
+    /// defines collections: a definition that may be struck later can have a version
+    /// refused or not, whichever comes first (03 §5.2 step 9 asks `at(seen)`).
     fn random(random: &mut StdRng, length: usize) -> Story {
         let mut story = Story::new();
         for at in 0..length {
@@ -220,6 +222,8 @@ proptest! {
         // round, of a store that works.
         told(&mut host, 1_000, &story.versions);
         prop_assert_eq!(kept(&host), kept(&plain));
+        let handled = host.handled_by.get(&PeerId(1_000)).copied();
+        prop_assert_eq!(handled, Some(story.versions.len()), "every message is given back");
         if let Some(read_key) = host.read_key {
             prop_assert_eq!(Some(read_key), host.rows.read_key);
         }

@@ -23,7 +23,7 @@ pub fn space(founders: &[&SigningKey], guests: &[&SigningKey]) -> Constitution {
     space_with(founders, guests, |_| {})
 }
 
-/// A private one, whose `guest` may change its key too.
+/// A private one, whose `guest` may change its key and define collections too.
 pub fn private_space(
     founders: &[&SigningKey],
     guests: &[&SigningKey],
@@ -43,7 +43,12 @@ pub fn private_space(
             ("name", Value::from("guest")),
             (
                 "grants",
-                vec![grant("/record"), grant("/key/change")].into(),
+                vec![
+                    grant("/record"),
+                    grant("/key/change"),
+                    grant("/collection/define"),
+                ]
+                .into(),
             ),
         ]);
         constitution.insert("roles", vec![Value::from(role)]);
