@@ -187,6 +187,34 @@ fn main() {
 
     let sealed = list(&access["shortLinks"]["cases"]).flat_map(sealed_invites);
     seeds.write("sealed_invite", sealed);
+
+    let histories = (0..200u8).map(|seed| {
+        let parts = 3 + seed / 8;
+        let bytes = (0..parts).map(|part| minca_record::hash::sha256(&[seed, part]));
+        bytes.collect::<Vec<_>>().concat()
+    });
+    seeds.write("history", histories);
+
+    seeds.write("access_case", access_cases());
+}
+
+/// The first events and a record of each case of an access history.
+fn access_cases() -> Vec<Vec<u8>> {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../tests/vectors/access");
+    let files = std::fs::read_dir(folder).expect("the cases");
+    let paths = files.map(|file| file.expect("a file").path());
+    let paths = paths.filter(|path| path.extension().is_some_and(|it| it == "json"));
+    let cases = paths.filter_map(|path| {
+        let mut case: Value = serde_json::from_slice(&std::fs::read(path).ok()?).ok()?;
+        let members = case.as_object_mut()?;
+        members.retain(|name, _| ["events", "probes"].contains(&&**name));
+        members.get_mut("probes")?.as_array_mut()?.truncate(1);
+        while bytes(&case).len() > LARGEST {
+            case["events"].as_array_mut()?.pop()?;
+        }
+        Some(bytes(&case))
+    });
+    cases.collect()
 }
 
 /// The body of an invitation, as JSON.

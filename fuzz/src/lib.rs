@@ -3,16 +3,21 @@
 
 #![forbid(unsafe_code)]
 
+pub mod access_case;
 pub mod did;
 // Private to its crate, and of all code what strangers reach first.
 #[allow(dead_code, unused_imports, reason = "only its reading half is fuzzed")]
 #[path = "../../crates/front/src/frame/mod.rs"]
 mod frame;
 pub mod handshake;
+pub mod history;
 pub mod invite;
 pub mod json_differential;
 pub mod json_read;
 pub mod link_wire;
+// The naive model of the replay, as the crate's own tests have it.
+#[path = "../../crates/minca-access/tests/support/model/mod.rs"]
+mod model;
 mod naive_json;
 pub mod negentropy;
 pub mod pattern;

@@ -4,9 +4,11 @@ use std::path::Path;
 
 type Run = fn(&[u8]);
 
-const TARGETS: [(&str, Run); 18] = [
+const TARGETS: [(&str, Run); 20] = [
+    ("access_case", holdfast_fuzz::access_case::run),
     ("did", holdfast_fuzz::did::run),
     ("handshake", holdfast_fuzz::handshake::run),
+    ("history", holdfast_fuzz::history::run),
     ("invite", holdfast_fuzz::invite::run),
     ("json_differential", holdfast_fuzz::json_differential::run),
     ("json_read", holdfast_fuzz::json_read::run),
