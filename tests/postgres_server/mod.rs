@@ -20,12 +20,17 @@ const DEBIANS: &str = "/usr/lib/postgresql";
 const USER: &str = "postgres";
 /// The superuser within the server.
 const LOGIN: &str = "holdfast";
+/// What the names of the servers' folders begin with.
+const FOLDERS: &str = "holdfast-postgres-";
+const LOCK: &str = "lock";
 const STARTS_WITHIN: Duration = Duration::from_secs(60);
 
 /// A running server, durable as in use: `fsync` and `synchronous_commit` are on.
 pub(crate) struct Server {
     programs: PathBuf,
     folder: TempDir,
+    /// Locked for as long as the folder is in use.
+    lock: File,
     settings: Vec<String>,
     running: Option<Child>,
 }
@@ -40,7 +45,10 @@ impl Server {
     pub(crate) fn with(settings: &[&str]) -> Server {
         let programs = programs();
         let template = template(&programs);
-        let folder = TempDir::with_prefix("holdfast-postgres-").unwrap();
+        sweep();
+        let folder = TempDir::with_prefix(FOLDERS).unwrap();
+        let lock = File::create(folder.path().join(LOCK)).unwrap();
+        lock.lock().unwrap();
         hand_over(folder.path());
         run(Command::new("cp")
             .arg("-a")
@@ -49,6 +57,7 @@ impl Server {
         let mut server = Server {
             programs,
             folder,
+            lock,
             settings: settings.iter().map(|one| (*one).to_owned()).collect(),
             running: None,
         };
@@ -135,6 +144,20 @@ impl Drop for Server {
     }
 }
 
+/// Removes the folders of tests that were killed: nobody has them locked.
+fn sweep() {
+    for entry in std::fs::read_dir(std::env::temp_dir()).unwrap().flatten() {
+        let is_ours = entry.file_name().to_string_lossy().starts_with(FOLDERS);
+        let Ok(lock) = File::open(entry.path().join(LOCK)) else {
+            continue;
+        };
+        if is_ours && lock.try_lock().is_ok() {
+            // Another sweeper may be at it.
+            let _ = std::fs::remove_dir_all(entry.path());
+        }
+    }
+}
+
 fn data_in(folder: &Path) -> PathBuf {
     folder.join("data")
 }
@@ -183,7 +206,7 @@ fn template(programs: &Path) -> PathBuf {
         return template;
     }
     // Postgres' user may not see the folder for it to be in.
-    let folder = TempDir::with_prefix("holdfast-postgres-").unwrap();
+    let folder = TempDir::with_prefix(FOLDERS).unwrap();
     hand_over(folder.path());
     run(as_user(&programs.join("initdb"))
         .arg("-D")

@@ -71,6 +71,12 @@ impl PostgresOptions {
                 // No statement of ours is long enough for it.
                 ("jit", "off".to_owned()),
             ])
+            // Every statement names its rows by their keys. Left to estimates, a statement
+            // that names a thousand reads all of a table of a hundred thousand instead, and
+            // a commit takes longer the more is stored.
+            .options(
+                ["enable_seqscan", "enable_hashjoin", "enable_mergejoin"].map(|way| (way, "off")),
+            )
     }
 }
 

@@ -6,6 +6,7 @@ mod conformance;
 mod failures;
 mod fencing;
 mod opening;
+mod plans;
 #[path = "../../../../tests/postgres_server/mod.rs"]
 mod postgres_server;
 mod processes;
