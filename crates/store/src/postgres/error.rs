@@ -30,6 +30,7 @@ const INDEX_CORRUPTED: &str = "XX002";
 pub(super) fn failed(error: Error) -> StoreError {
     match &error {
         Error::Database(error) => of_state(error.code().as_deref().unwrap_or_default()),
+        Error::Io(_) => unavailable("no connection to Postgres came about, or it was lost"),
         other => of_driver(other),
     }
 }

@@ -13,7 +13,7 @@ use crate::StoreError;
 /// How long a caller waits for a connection.
 const WAIT_FOR_CONNECTION: Duration = Duration::from_secs(5);
 /// A connection that nobody used for this long is tried before it is used.
-const MAY_BE_STALE: Duration = Duration::from_secs(5);
+const MAY_BE_STALE: Duration = Duration::from_secs(1);
 
 /// Why a deployment's Postgres could not be used.
 #[derive(Debug, thiserror::Error)]
