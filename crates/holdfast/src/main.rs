@@ -91,25 +91,14 @@ fn main() -> ExitCode {
         Ok(code) => code,
         Err(error) => {
             // The last word of a command that failed; there is nowhere to say that this failed.
-            let _ = writeln!(std::io::stderr(), "holdfast: {}", told(&error));
+            let _ = writeln!(
+                std::io::stderr(),
+                "holdfast: {}",
+                member::commands::told(&error)
+            );
             ExitCode::FAILURE
         }
     }
-}
-
-/// An error with its causes. Errors of ours often end in their cause's words already, and
-/// those are told once.
-fn told(error: &anyhow::Error) -> String {
-    let mut text = String::new();
-    for cause in error.chain() {
-        let words = cause.to_string();
-        if text.is_empty() {
-            text = words;
-        } else if !text.ends_with(&words) {
-            text = format!("{text}: {words}");
-        }
-    }
-    text
 }
 
 fn run(matches: &ArgMatches) -> Result<ExitCode> {

@@ -9,7 +9,7 @@
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use minca_access::history::{
-    Admission, Body, History, Judgement, Record, RecordInvocation, Status, Verdict,
+    Admission, Asked, Body, History, Judgement, Record, RecordInvocation, Status, Verdict,
 };
 use minca_access::{Event, NoEvent, event_of, event_of_kept};
 use minca_record::content_id::ContentId;
@@ -170,13 +170,15 @@ impl Gatekeeper {
         is_change(&checked.version).then(|| event_of(checked, of(&self.space)))
     }
 
-    /// What would become of a change, were it made on top of what is held.
-    pub fn would_become(&self, event: Event, holdings: &Holdings) -> Status {
+    /// What would become of a change, were it made on top of what is held, and what it asks for
+    /// (`None` where it waits).
+    pub fn would_become(&self, event: Event, holdings: &Holdings) -> (Status, Option<Asked>) {
         let id = event.id;
         let mut scratch = history_of(&self.space, holdings);
         scratch.add(event);
         // It was just added, so it has a status.
-        scratch.status(&id).unwrap_or(Status::Waiting)
+        let status = scratch.status(&id).unwrap_or(Status::Waiting);
+        (status, scratch.judged_in(&id).map(|judged| judged.asked))
     }
 
     /// Whether a version counts: one that is held, or one this device is about to write.

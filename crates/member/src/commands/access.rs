@@ -1,6 +1,6 @@
 //! Showing who may do what in a space, as the changes held come to.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::io::Write;
 
 use clap::Args;
@@ -12,6 +12,7 @@ use minca_record::json::{Object, Text, Value};
 use super::changing::{Changing, tell_key_due};
 use super::{WhichSpace, name, plain, print_json, visibility};
 use crate::folder::MemberFolder;
+use crate::gatekeeper::root_of;
 use crate::replica::Replica;
 
 /// `holdfast member access`
@@ -30,7 +31,7 @@ pub(super) fn show(
     args: &AccessArgs,
     out: &mut (dyn Write + Send),
 ) -> anyhow::Result<()> {
-    let Changing { entry, replica } = Changing::open(folder, &args.which)?;
+    let Changing { entry, replica, .. } = Changing::open(folder, &args.which)?;
     let state = replica.gatekeeper().history().current();
     if args.json {
         return print_json(out, &as_json(&replica, &state));
@@ -41,6 +42,7 @@ pub(super) fn show(
     roles(&state, out)?;
     invites(&state, out)?;
     keys(&state, &replica, out)?;
+    own_keys(&replica, out)?;
     network(&state, out)?;
     taken_back(&replica, out)?;
     heading(
@@ -55,7 +57,8 @@ pub(super) fn show(
 }
 
 /// The state as its JSON has it, and what goes with it: `members`, `heads`, `heldKeys`, `revoked`,
-/// `forks`, `malformedKeys` and `account`, this member's.
+/// `forks`, `malformedKeys`, and of this member `account`, `device`, its key, and `devices`, the
+/// keys its account is seen to sign with.
 fn as_json(replica: &Replica, state: &State) -> Object {
     let mut json = state.to_json();
     let members = members_of(state).into_iter().map(|(account, roles)| {
@@ -66,6 +69,8 @@ fn as_json(replica: &Replica, state: &State) -> Object {
     json.insert("members", members);
     json.insert("account", replica.device().account().did().to_string());
     json.insert("device", replica.device().did().to_string());
+    let devices = own_keys_of(replica).into_iter().map(Value::from);
+    json.insert("devices", devices.collect::<Vec<Value>>());
     json.insert("space", replica.space().id().to_string());
     let mut history = replica.gatekeeper().history();
     json.insert("heads", ids(&history.heads()));
@@ -116,7 +121,7 @@ fn members(state: &State, own: &Did, out: &mut (dyn Write + Send)) -> anyhow::Re
     for (account, roles) in members {
         let is_founder = state.founders.contains(account);
         let founder = is_founder.then(|| "founder".to_owned());
-        let roles = founder.into_iter().chain(roles.into_iter().map(shown));
+        let roles = founder.into_iter().chain(roles.into_iter().map(role_shown));
         let roles = roles.collect::<Vec<_>>().join(", ");
         let is_own = *account == own.to_string().as_str();
         let own = if is_own { " (this member)" } else { "" };
@@ -191,6 +196,26 @@ fn keys(state: &State, replica: &Replica, out: &mut (dyn Write + Send)) -> anyho
     Ok(())
 }
 
+/// The keys this account signed with, as far as is held here, and this device's: what
+/// `key revoke` takes.
+fn own_keys_of(replica: &Replica) -> BTreeSet<String> {
+    let account = replica.device().account().did();
+    let held = replica.holdings().versions();
+    let own = held.filter(|version| root_of(version) == Some(account));
+    let own = own.filter_map(|version| Some(version.author().as_str()?.to_owned()));
+    own.chain([replica.device().did().to_string()]).collect()
+}
+
+fn own_keys(replica: &Replica, out: &mut (dyn Write + Send)) -> anyhow::Result<()> {
+    heading(out, "This account signs with", false)?;
+    let device = replica.device().did().to_string();
+    for key in own_keys_of(replica) {
+        let this = if key == device { "  (this device)" } else { "" };
+        writeln!(out, "  {key}{this}")?;
+    }
+    Ok(())
+}
+
 fn network(state: &State, out: &mut (dyn Write + Send)) -> anyhow::Result<()> {
     if !state.relays.is_empty() {
         heading(out, "Relays", false)?;
@@ -247,6 +272,14 @@ fn taken_back(replica: &Replica, out: &mut (dyn Write + Send)) -> anyhow::Result
 fn heading(out: &mut (dyn Write + Send), heading: &str, is_none: bool) -> anyhow::Result<()> {
     let none = if is_none { ": none" } else { "" };
     Ok(writeln!(out, "{heading}{none}")?)
+}
+
+/// A role an account has. One may be called `founder`, and makes nobody one.
+fn role_shown(role: &Text) -> String {
+    match *role == "founder" {
+        true => "founder (a role of that name)".to_owned(),
+        false => shown(role),
+    }
 }
 
 /// What a stranger wrote, with control characters escaped.

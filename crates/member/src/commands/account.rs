@@ -93,13 +93,25 @@ pub(super) fn join(
     Ok(())
 }
 
+/// A text this short, in bytes, was meant as a file's name: an invite holds a constitution.
+const SHORTER_THAN_AN_INVITE: usize = 200;
+
 fn join_by_invite(
     path: &Path,
     invite: &str,
     args: &JoinArgs,
     out: &mut (dyn Write + Send),
 ) -> anyhow::Result<()> {
-    let mut entry = invites::entry_of(invite)?;
+    let mut entry = match invites::entry_of(invite) {
+        Ok(entry) => entry,
+        Err(error) if args.card.exists() => {
+            return Err(error.context(args.card.display().to_string()));
+        }
+        Err(error) if invite.len() < SHORTER_THAN_AN_INVITE => {
+            return Err(error.context(format!("{invite:?} is no file that is there")));
+        }
+        Err(error) => return Err(error),
+    };
     take_nodes(&mut entry, args)?;
     let folder = folder_of(path, None)?;
     if take_in(&folder, &mut entry)? {

@@ -38,13 +38,19 @@ impl Deed {
 pub(super) struct Changing {
     pub(super) entry: SpaceEntry,
     pub(super) replica: Replica,
+    /// Told beside the change once it is made, a sentence each.
+    pub(super) caveats: Vec<String>,
 }
 
 impl Changing {
     pub(super) fn open(folder: &MemberFolder, which: &WhichSpace) -> anyhow::Result<Changing> {
         let entry = which.find(folder)?;
         let replica = folder.replica(&entry)?;
-        Ok(Changing { entry, replica })
+        Ok(Changing {
+            entry,
+            replica,
+            caveats: Vec::new(),
+        })
     }
 
     /// Makes a change and tells of it; nothing is written where it is refused.
@@ -59,6 +65,9 @@ impl Changing {
         let version = deed.explained(version)?;
         tell_written(&deed.done(), &[version], json, out)?;
         if !json {
+            for caveat in &self.caveats {
+                writeln!(out, "{}.", plain(caveat))?;
+            }
             tell_key_due(&self.replica, out)?;
         }
         Ok(())
@@ -73,6 +82,7 @@ pub(super) fn explained<T>(written: Result<T, WriteError>) -> anyhow::Result<T> 
         }
         Err(
             error @ (WriteError::ChangeRefused(_)
+            | WriteError::ChangeNotGranted { .. }
             | WriteError::NotMember
             | WriteError::NotGranted { .. }),
         ) => bail!(
@@ -114,9 +124,14 @@ pub(super) fn tell_written(
     Ok(())
 }
 
-/// Says so where the space's key is due for a change.
+/// Says so where the space's key is due for a change, to a member: nobody else changes it.
 pub(super) fn tell_key_due(replica: &Replica, out: &mut (dyn Write + Send)) -> anyhow::Result<()> {
-    if replica.gatekeeper().history().key_is_due() {
+    let account = replica.device().account().did();
+    let is_for_this_account = {
+        let mut history = replica.gatekeeper().history();
+        history.is_member(&account) && history.key_is_due()
+    };
+    if is_for_this_account {
         writeln!(
             out,
             "The space's key is due for a change, as who lost their place still has it: `holdfast member key change`"

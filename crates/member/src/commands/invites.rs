@@ -163,7 +163,10 @@ fn close(
     let key = match given.starts_with("did:key:") {
         true => given.to_owned(),
         false => {
-            let invite = check_invitation(Invite::parse(invite_in(given))?)?;
+            let invite = Invite::parse(invite_in(given)).and_then(check_invitation);
+            let invite = invite.context(
+                "expected an invite, or its key as `holdfast member access` shows it, did:key:zDn…",
+            )?;
             ensure!(
                 invite.space.id() == changing.entry.space.id(),
                 "that invite is to another space"
@@ -180,6 +183,10 @@ fn close(
     let Some(opened) = state.invites.get(&Text::from(key.as_str())) else {
         bail!("no invite with the key {key} is known here: `holdfast member access` lists them");
     };
+    if !opened.open {
+        let caveat = "That invite was closed before this".to_owned();
+        changing.caveats.push(caveat);
+    }
     let role = opened.role.as_str().unwrap_or_default().to_owned();
     let deed = Deed("Closed", "closing", format!("the invite {key} to {role}"));
     let write = access::invite(&key, &role, false);
@@ -200,7 +207,9 @@ pub(super) fn invite_given(given: &Path) -> anyhow::Result<Option<String>> {
 /// What an invite lets this device keep of a space.
 pub(super) fn entry_of(text: &str) -> anyhow::Result<SpaceEntry> {
     let invitation = Invite::parse(invite_in(text)).and_then(check_invitation);
-    let invitation = invitation.context("expected a space card's file, or an invite")?;
+    let invitation = invitation.context(
+        "expected a space card's file, or an invite: by itself, in a file, or behind `invite=` in a link",
+    )?;
     let nodes = invitation.nodes.iter();
     let nodes = nodes.filter_map(|url| Some(pinned(url, url.pin()?)));
     Ok(SpaceEntry {

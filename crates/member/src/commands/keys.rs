@@ -2,9 +2,11 @@
 
 use std::io::Write;
 
+use anyhow::bail;
 use clap::{Args, Subcommand};
 
 use super::WhichSpace;
+use super::caveats;
 use super::changing::{Changing, Deed, did, explained, tell_key_due, tell_written};
 use super::membership::ChangeArgs;
 use crate::clock::UnixTime;
@@ -98,11 +100,23 @@ fn revoke(
 ) -> anyhow::Result<()> {
     let key = did(&args.key)?;
     let mut changing = Changing::open(folder, &args.which)?;
+    let account = folder.account().did();
+    if let Some(owner) = caveats::owner_of(&changing.replica, &key, &account) {
+        bail!(
+            "expected a key of this account's, and {key} is {}: a revoke reaches nothing of another account",
+            match owner == key {
+                true => "another account".to_owned(),
+                false => format!("one of {owner}"),
+            }
+        );
+    }
+    let caveat = caveats::of_revoking(&changing.replica, &key, &account);
+    changing.caveats.extend(caveat);
     let cutoff = match args.without_cutoff {
         true => Default::default(),
         false => cutoff::of_key(&changing.replica, &key),
     };
-    let write = access::revoke(&key, &folder.account().did(), cutoff);
+    let write = access::revoke(&key, &account, cutoff);
     let deed = Deed("Revoked", "revoking", key.to_string());
     if key == folder.device().did() {
         // Whether the account may is asked before its key is left.

@@ -6,6 +6,7 @@ use anyhow::ensure;
 use clap::Args;
 
 use super::WhichSpace;
+use super::caveats;
 use super::changing::{Changing, Deed, account, explained, space_id, tell_written};
 use crate::access;
 use crate::clock::UnixTime;
@@ -87,6 +88,9 @@ pub(super) fn leave(
             .any(|reader| *reader != account),
         "nobody else is in this space, so there is nobody to tell (03 §6.2)"
     );
+    let state = changing.replica.gatekeeper().history().current();
+    let caveat = caveats::of_founder_going(&state, &account);
+    changing.caveats.extend(caveat);
     let cutoff = cutoff::of_account(&changing.replica, &account);
     let write = access::remove(&account.to_string(), cutoff);
     let deed = Deed("Left", "leaving", "the space".to_owned());
@@ -100,6 +104,9 @@ pub(super) fn step_down(
 ) -> anyhow::Result<()> {
     let mut changing = Changing::open(folder, &args.which)?;
     let account = folder.account().did();
+    let state = changing.replica.gatekeeper().history().current();
+    let caveat = caveats::of_founder_going(&state, &account);
+    changing.caveats.extend(caveat);
     let cutoff = cutoff::of_account(&changing.replica, &account);
     let write = access::step_down(&account.to_string(), cutoff);
     let deed = Deed("Stepped down", "stepping down", "as a founder".to_owned());
@@ -113,6 +120,10 @@ pub(super) fn succeed(
 ) -> anyhow::Result<()> {
     let mut changing = Changing::open(folder, &args.which)?;
     let successor = space_id(&args.successor)?;
+    ensure!(
+        successor != changing.entry.space.id(),
+        "expected the id of another space than this one, to succeed it"
+    );
     let deed = Deed("Named", "naming", format!("{successor} a successor"));
     changing.make(&deed, access::succeed(successor), args.json, out)
 }

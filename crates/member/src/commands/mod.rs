@@ -2,6 +2,7 @@
 
 mod access;
 mod account;
+mod caveats;
 mod changing;
 mod definitions;
 mod invites;
@@ -210,6 +211,21 @@ fn name(entry: &SpaceEntry) -> String {
             .as_str()
             .unwrap_or("(unreadable)"),
     )
+}
+
+/// An error with its causes. Errors often end in their cause's words already, and those are told
+/// once.
+pub fn told(error: &anyhow::Error) -> String {
+    let mut text = String::new();
+    for cause in error.chain() {
+        let words = cause.to_string();
+        if text.is_empty() {
+            text = words;
+        } else if !text.ends_with(&words) {
+            text = format!("{text}: {words}");
+        }
+    }
+    text
 }
 
 /// Text from a stranger, with control characters escaped.

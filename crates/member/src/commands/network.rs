@@ -56,6 +56,9 @@ pub(super) fn relays(
     out: &mut (dyn Write + Send),
 ) -> anyhow::Result<()> {
     let texts: Vec<Text> = args.relay.iter().map(|url| url.as_str().into()).collect();
+    for (url, text) in args.relay.iter().zip(&texts) {
+        check_relays(std::slice::from_ref(text)).with_context(|| format!("the relay {url:?}"))?;
+    }
     check_relays(&texts).context("the relays")?;
     let mut changing = Changing::open(folder, &args.which)?;
     let urls: Vec<&str> = args.relay.iter().map(String::as_str).collect();

@@ -10,6 +10,7 @@ use minca_record::json::{MESSAGE_DEPTH, Value, read};
 use minca_record::policy::Policy;
 
 use super::WhichSpace;
+use super::caveats;
 use super::changing::{Changing, Deed, account};
 use crate::access::{self, Grant, RoleDraft};
 use crate::cutoff;
@@ -122,6 +123,11 @@ fn define(
             "expected a role's name, at most 40 of a-z, 0-9, `.`, `_` and `-`, got {name:?}"
         );
     }
+    ensure!(
+        !args.nest.contains(&args.name),
+        "expected other roles than {} itself to be nested in it",
+        args.name
+    );
     let mut changing = Changing::open(folder, &args.which)?;
     let grants = args.grant.iter().map(|given| grant(given));
     let grants: Vec<Grant<'_>> = grants.collect::<anyhow::Result<_>>()?;
@@ -132,6 +138,8 @@ fn define(
         grants: &grants,
         nests: &nests,
     };
+    let state = changing.replica.gatekeeper().history().current();
+    changing.caveats = caveats::of_role(&state, &grants, &nests);
     let (space, issuer) = (changing.entry.space.id(), folder.account().did());
     let write = access::define_role(space, &issuer, &role, &mut SystemRandomness)?;
     let deed = Deed("Defined", "defining", format!("the role {}", args.name));
@@ -163,6 +171,9 @@ fn assign(
 ) -> anyhow::Result<()> {
     let mut changing = Changing::open(folder, &args.which)?;
     let account = account(folder, &args.account)?;
+    let state = changing.replica.gatekeeper().history().current();
+    let caveat = caveats::of_assigning(&state, &account, &args.role);
+    changing.caveats.extend(caveat);
     let write = access::assign(&account.to_string(), &args.role);
     let deed = Deed(
         "Assigned",

@@ -7,12 +7,13 @@ use anyhow::{Context, bail};
 use clap::Args;
 use minca_record::json::{Object, Text, Value};
 use minca_record::url::NodeUrl;
+use minca_sync::close::Close;
 
 use super::changing::tell_key_due;
 use super::upkeep::upkeep;
 use super::{WhichSpace, app_records, print_json};
 use crate::client::redial::{Ended, Redial, sends_less_after};
-use crate::client::{ConnectError, Connection, ConnectionError, Options};
+use crate::client::{ConnectError, Connection, ConnectionError, DialError, Options};
 use crate::entry::SpaceEntry;
 use crate::folder::{MemberFolder, pinned};
 use crate::randomness::{Randomness, SystemRandomness, random_bytes};
@@ -77,7 +78,11 @@ pub(super) async fn sync(
         let synced = sync_with(folder, &mut entry, node, &mut replica, args, out).await;
         if let Err(error) = synced {
             failed += 1;
-            writeln!(out, "Not level with {}: {error:#}", super::plain(node))?;
+            let why = super::plain(&super::told(&error));
+            writeln!(out, "Not level with {}: {why}", super::plain(node))?;
+            if let Some(ConnectError::Dial(error)) = error.downcast_ref() {
+                tell_key_lacking(error, out)?;
+            }
         }
         if replica.needs_fresh_key() {
             renew(folder, &mut replica, out)?;
@@ -92,6 +97,20 @@ pub(super) async fn sync(
         0 => Ok(()),
         some => bail!("{some} of {} hosts couldn't be brought level", nodes.len()),
     }
+}
+
+/// What helps a member whose key lets it in no more.
+const KEY_LACKING: &str = "The space's key may have changed while this device was away. Who reads the space still has the new one: `holdfast member card <file>` or `holdfast member invite view` there, then `holdfast member join` with it here.";
+
+/// Says what helps where a host closed because this device didn't prove that it reads the space.
+fn tell_key_lacking(error: &DialError, out: &mut (dyn Write + Send)) -> anyhow::Result<()> {
+    let DialError::Closed { code, .. } = error else {
+        return Ok(());
+    };
+    if *code == Some(Close::NotAReader.code()) {
+        writeln!(out, "{KEY_LACKING}")?;
+    }
+    Ok(())
 }
 
 /// The nodes an invite named that are to be dialled: once the space names keepers, only those that
@@ -204,6 +223,7 @@ async fn watch(
             Err(ConnectError::Randomness(error)) => return Err(error.into()),
             Err(ConnectError::Dial(error)) => {
                 writeln!(out, "Not connected: {error}")?;
+                tell_key_lacking(&error, out)?;
                 error.ended()
             }
             Ok(connection) => {

@@ -4,7 +4,7 @@
 use std::cmp::Reverse;
 use std::collections::BTreeSet;
 
-use minca_access::history::{Status, Verdict};
+use minca_access::history::{Asked, Refusal, Status, Verdict};
 use minca_access::keys;
 use minca_record::content_id::ContentId;
 use minca_record::json::{Text, Value};
@@ -68,10 +68,14 @@ impl Replica {
         };
         if let Some(event) = gatekeeper.event(&checked) {
             return match gatekeeper.would_become(event?, &self.holdings) {
-                Status::Applied => Ok(()),
-                Status::Refused(why) => Err(WriteError::ChangeRefused(why)),
-                Status::Struck { .. } => Err(WriteError::Withdrawn),
-                Status::Waiting => Err(WriteError::SeenMissing),
+                (Status::Applied, _) => Ok(()),
+                (
+                    Status::Refused(Refusal::NotGranted),
+                    Some(Asked::Command { command, arguments }),
+                ) => Err(WriteError::ChangeNotGranted { command, arguments }),
+                (Status::Refused(why), _) => Err(WriteError::ChangeRefused(why)),
+                (Status::Struck { .. }, _) => Err(WriteError::Withdrawn),
+                (Status::Waiting, _) => Err(WriteError::SeenMissing),
             };
         }
         let judgement = gatekeeper.judge_record(version, &account, &self.holdings);

@@ -12,7 +12,7 @@ use minca_access::{ChangeKeyError, NoEvent};
 use minca_record::content_id::ContentId;
 use minca_record::did::Did;
 use minca_record::files::NamedFile;
-use minca_record::json::{Text, Value};
+use minca_record::json::{Object, Text, Value};
 use minca_record::required::is_access_collection;
 use minca_record::rules::RuleRefusal;
 use minca_record::version::{ShapeError, Version};
@@ -48,6 +48,18 @@ pub enum WriteError {
     /// The account may not make this change of access (03 §4.5).
     #[error("the space's access history refuses it: {0}")]
     ChangeRefused(history::Refusal),
+    /// No role of the account holds the command a change of access asks for, with these arguments
+    /// (03 §4.5).
+    #[error(
+        "the space's access history refuses it: no role of this account grants {command} with {}",
+        String::from_utf8_lossy(&arguments.canonical())
+    )]
+    ChangeNotGranted {
+        /// The command.
+        command: &'static str,
+        /// What a policy on it reads.
+        arguments: Object,
+    },
     /// It would be no change of access (03 §3.3).
     #[error("it is no change of access: {0}")]
     NoEvent(#[from] NoEvent),

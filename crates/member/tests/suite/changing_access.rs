@@ -287,7 +287,10 @@ fn only_who_may_changes_the_key_and_a_public_space_has_none() {
     let why = editor.change_key(at(30)).unwrap_err();
     assert!(matches!(
         why,
-        WriteError::ChangeRefused(Refusal::NotGranted)
+        WriteError::ChangeNotGranted {
+            command: "/key/change",
+            ..
+        }
     ));
     assert_eq!(editor.holdings().len(), before);
     let [mut founder, _] = founder_and_editor(Visibility::Public);
@@ -474,6 +477,7 @@ fn what_an_editor_may_not_do_is_refused_before_anything_is_written() {
     let other = account(9).did().to_string();
     let why = |editor: &mut Replica, write| match refused(editor, write) {
         WriteError::ChangeRefused(why) => why,
+        WriteError::ChangeNotGranted { .. } => Refusal::NotGranted,
         other => panic!("{other:?}"),
     };
     let cases = [

@@ -62,7 +62,7 @@ type Key = u32;
 pub use admission::Admission;
 pub use explain::{Asked, HeldRole, JudgedIn, Place, Strike};
 pub use judge::{Body, Judgement, Record, RecordInvocation, Step, Verdict};
-pub use refusal::Refusal;
+pub use refusal::{COMMANDS, Refusal};
 pub use replay::History;
 pub use snapshot::{DefinitionInForce, Invite, RoleState, SpaceKey, State};
 pub use status::Status;

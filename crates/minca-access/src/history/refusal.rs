@@ -3,7 +3,7 @@
 use std::collections::HashSet;
 
 use minca_record::json::{Object, Text, Value};
-use minca_record::required::COLLECTION_DEFINE;
+use minca_record::required::{COLLECTION_DEFINE, RECORD_DELETE, RECORD_WRITE};
 use thiserror::Error;
 
 use super::arena::{Change, Placed};
@@ -22,6 +22,21 @@ pub(super) const KEY_CHANGE: &str = "/key/change";
 pub(super) const SPACE_RELAYS: &str = "/space/relays";
 pub(super) const SPACE_KEEPERS: &str = "/space/keepers";
 pub(super) const SPACE_SUCCEED: &str = "/space/succeed";
+
+/// The commands that peers check (03 §2.3). A grant may name any other, for an app's own use.
+pub const COMMANDS: [&str; 11] = [
+    RECORD_WRITE,
+    RECORD_DELETE,
+    COLLECTION_DEFINE,
+    ROLE_DEFINE,
+    ROLE_ASSIGN,
+    ROLE_UNASSIGN,
+    MEMBER_REMOVE,
+    KEY_CHANGE,
+    SPACE_RELAYS,
+    SPACE_KEEPERS,
+    SPACE_SUCCEED,
+];
 
 /// What of 03 §4.5 a change fails.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Error)]
