@@ -33,9 +33,17 @@ pub struct ReplayArgs {
 /// Why a case can't be replayed, or comes to something else than it expects.
 #[derive(Debug, thiserror::Error)]
 pub enum ReplayError {
-    /// The file can't be read.
+    /// It can't be read.
     #[error("the case can't be read: {0}")]
     Io(#[from] std::io::Error),
+    /// What is wrong with what was named.
+    #[error("{file}: {why}")]
+    In {
+        /// The file, or `-`.
+        file: String,
+        /// What is wrong with it.
+        why: Box<ReplayError>,
+    },
     /// It is too long.
     #[error("expected a case of at most {MOST_BYTES} bytes, and there are more")]
     TooLong,
@@ -75,6 +83,17 @@ fn words(differences: &[Difference]) -> String {
 /// [`ReplayError`]; with `--check`, [`ReplayError::Differs`] where what came isn't what
 /// the case expects.
 pub fn run(args: &ReplayArgs) -> Result<String, ReplayError> {
+    printed(args).map_err(|why| match why {
+        // It names places of the case, and more than one.
+        ReplayError::Differs(_) => why,
+        why => ReplayError::In {
+            file: args.case.display().to_string(),
+            why: Box::new(why),
+        },
+    })
+}
+
+fn printed(args: &ReplayArgs) -> Result<String, ReplayError> {
     let bytes = read(&args.case)?;
     if args.check {
         check(&bytes)?;

@@ -191,3 +191,15 @@ fn the_program_replays_checks_and_reads_standard_input() {
     let missing = holdfast(&["/nowhere/at/all.json"]).output().unwrap();
     assert!(!missing.status.success() && !missing.stderr.is_empty());
 }
+
+#[test]
+fn what_is_no_case_is_told_with_the_file_it_is_in() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("none.json");
+    let missing = run(&args(&path)).unwrap_err().to_string();
+    assert!(missing.starts_with(&format!("{}: the case can't be read", path.display())));
+    std::fs::write(&path, "{}").unwrap();
+    let told = run(&args(&path)).unwrap_err().to_string();
+    let expected = "format: expected \"minca-access-case/1\", and there is nothing";
+    assert_eq!(told, format!("{}: {expected}", path.display()));
+}

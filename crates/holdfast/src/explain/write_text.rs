@@ -12,6 +12,7 @@ use super::facts::{
     StrikeFacts, Told, VersionFacts,
 };
 use super::overview::{NotApplied, Overview};
+use super::step::{Verdict, WhichStep};
 
 /// The most characters shown of a text that somebody else wrote.
 const MOST_SHOWN: usize = 200;
@@ -24,14 +25,8 @@ impl Told {
         if let Some(version) = &self.version {
             version_lines(version, &mut out);
         }
-        let reason = self
-            .reason
-            .map_or_else(String::new, |it| format!(" ({it})"));
         out.line(0, "");
-        out.line(
-            0,
-            &format!("{}{reason}, by {}", self.verdict.word(), self.step),
-        );
+        out.line(0, &verdict_words(self.verdict, self.reason, &self.step));
         out.line(1, &self.rule);
         if let Some(change) = &self.change {
             change_lines(change, &mut out);
@@ -147,6 +142,15 @@ pub(super) fn shown(text: &str) -> String {
 
 pub(super) fn shown_text(text: &Text) -> String {
     shown(&String::from_utf8_lossy(text.as_wtf8()))
+}
+
+/// A verdict, the reason where it says more, and the step of the protocol.
+fn verdict_words(verdict: Verdict, reason: Option<&'static str>, step: &WhichStep) -> String {
+    let word = verdict.word();
+    match reason.filter(|reason| *reason != word) {
+        Some(reason) => format!("{word} ({reason}), by {step}"),
+        None => format!("{word}, by {step}"),
+    }
 }
 
 fn mention_words(mention: &Mention) -> String {
@@ -328,11 +332,7 @@ fn definition_lines(definition: &DefinitionFacts, out: &mut Lines) {
 
 fn not_applied_lines(one: &NotApplied, out: &mut Lines) {
     out.line(1, &mention_words(&one.change));
-    let reason = one.reason.map_or_else(String::new, |it| format!(" ({it})"));
-    out.line(
-        2,
-        &format!("{}{reason}, by {}", one.verdict.word(), one.step),
-    );
+    out.line(2, &verdict_words(one.verdict, one.reason, &one.step));
     out.line(2, &one.rule);
     if !one.struck_by.is_empty() {
         out.line(2, &format!("struck by {}", ids_words(&one.struck_by)));

@@ -76,7 +76,7 @@ impl Case {
     /// (03 §3.3).
     pub fn read(value: Value) -> Result<Case, CaseError> {
         let members = Members::of(&value, At::top())?;
-        if members.str("format")? != FORMAT {
+        if members.optional("format").and_then(Value::as_str) != Some(FORMAT) {
             return Err(members.unlike("format", "\"minca-access-case/1\""));
         }
         let constitution = constitution(&members)?;

@@ -75,6 +75,10 @@ impl Bundle {
                 bundle.look_through(path)?;
                 continue;
             }
+            std::fs::metadata(path).map_err(|why| BundleError::Io {
+                path: path.clone(),
+                why,
+            })?;
             if read_whole(path)?.is_none() {
                 return Err(BundleError::NoSegment(path.clone()));
             }

@@ -19,7 +19,7 @@ pub struct HostSource {
 #[derive(Debug, thiserror::Error)]
 pub enum HostError {
     /// The database can't be opened.
-    #[error("the data folder can't be read: {0}")]
+    #[error(transparent)]
     Open(#[from] OpenError),
     /// It can't be read.
     #[error(transparent)]
