@@ -1,6 +1,7 @@
 //! A connection of a device to a host: dialled, proven, and driven (04 §5.2, §8).
 
 mod dial;
+pub mod pushing;
 pub mod redial;
 
 use std::collections::VecDeque;
@@ -357,7 +358,7 @@ impl Connection {
         });
         match flushed.await {
             Ok(()) => Ok(()),
-            Err(error) => Err(self.lost(replica, self.broken(error))),
+            Err(error) => Err(self.lost(replica, broken(error))),
         }
     }
 
@@ -392,7 +393,7 @@ impl Connection {
                 Err(ConnectionError::Closed { code, reason })
             }
             Some(Ok(message)) => Ok(message),
-            Some(Err(error)) => Err(self.broken(error)),
+            Some(Err(error)) => Err(broken(error)),
         }
     }
 
@@ -402,18 +403,6 @@ impl Connection {
         };
         self.queued = self.queued.saturating_sub(message.len());
         self.socket.start_send_unpin(message)
-    }
-
-    fn broken(&self, error: tungstenite::Error) -> ConnectionError {
-        match error {
-            tungstenite::Error::ConnectionClosed | tungstenite::Error::AlreadyClosed => {
-                ConnectionError::Closed {
-                    code: None,
-                    reason: String::new(),
-                }
-            }
-            error => ConnectionError::Broken(Box::new(error)),
-        }
     }
 
     fn take(&mut self, message: Message, replica: &mut Replica) -> Result<(), ConnectionError> {
@@ -476,6 +465,19 @@ impl Connection {
         if let Some(watch) = &mut self.watch {
             watch(self.opened.elapsed(), &seen);
         }
+    }
+}
+
+/// What an error of the socket means for the connection.
+fn broken(error: tungstenite::Error) -> ConnectionError {
+    match error {
+        tungstenite::Error::ConnectionClosed | tungstenite::Error::AlreadyClosed => {
+            ConnectionError::Closed {
+                code: None,
+                reason: String::new(),
+            }
+        }
+        error => ConnectionError::Broken(Box::new(error)),
     }
 }
 

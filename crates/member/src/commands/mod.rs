@@ -37,7 +37,7 @@ pub use network::{KeepersArgs, RelaysArgs};
 pub use records::{DeleteArgs, EditArgs, ListArgs, WriteArgs};
 pub use roles::{AssignArgs, DefineArgs, LeaveRoleArgs, RoleCommand, UnassignArgs};
 pub use spaces::{CardArgs, FoundArgs, SpaceArgs, SpacesArgs};
-pub use syncing::SyncArgs;
+pub use syncing::{SyncArgs, node_url};
 
 /// Plays a member of a space: founds spaces, writes records, syncs them with a host.
 #[derive(Clone, Debug, Args)]

@@ -45,7 +45,10 @@ pub struct SyncArgs {
 }
 
 /// Reads a node URL a person typed.
-pub(super) fn node_url(text: &str) -> anyhow::Result<NodeUrl> {
+///
+/// # Errors
+/// It is none; in words for whoever typed it.
+pub fn node_url(text: &str) -> anyhow::Result<NodeUrl> {
     let form = "as wss://host.example/peer#did:key:zDn…, or ws:// on this machine";
     NodeUrl::parse_typed(text).with_context(|| format!("{text:?} is no node URL, {form}"))
 }
