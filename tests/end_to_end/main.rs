@@ -4,6 +4,7 @@
 mod explaining;
 mod kills;
 mod kit;
+mod loading;
 mod meeting;
 mod members;
 mod operator;

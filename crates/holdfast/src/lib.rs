@@ -9,6 +9,7 @@ pub mod database;
 pub mod explain;
 pub mod host;
 pub mod host_key;
+pub mod load;
 pub mod metrics_server;
 pub mod pretty_json;
 mod private_file;

@@ -11,7 +11,7 @@ use clap::{ArgMatches, Args, CommandFactory, FromArgMatches, Parser, Subcommand}
 use holdfast::admin::CarriedView;
 use holdfast::config::{ConfigArgs, Environment, Loaded};
 use holdfast::host::{Host, LinkKind};
-use holdfast::{carry, database, explain, host_key, replay, telemetry};
+use holdfast::{carry, database, explain, host_key, load, replay, telemetry};
 use tokio::signal::unix::{SignalKind, signal};
 
 /// A hosting server for Minca: a blind keeper that is always online.
@@ -42,6 +42,8 @@ enum Command {
     Replay(replay::ReplayArgs),
     /// See it work: two devices meet through a host
     Try(try_out::TryArgs),
+    /// Push versions to a running host at a steady rate, and see how it keeps up
+    Load(load::LoadArgs),
 }
 
 #[derive(Args)]
@@ -108,26 +110,26 @@ fn run(matches: &ArgMatches) -> Result<ExitCode> {
         .build()?;
     let innermost = innermost(matches);
     match cli.command {
-        Command::Serve(_) => runtime.block_on(serve(&load(innermost)?)),
+        Command::Serve(_) => runtime.block_on(serve(&settings(innermost)?)),
         Command::Carry(carry) => runtime.block_on(carry_command(carry.command, innermost)),
         Command::Config(ConfigCommandArgs {
             command: ConfigCommand::Check(_),
         }) => {
-            say(&load(innermost)?.describe())?;
+            say(&settings(innermost)?.describe())?;
             Ok(ExitCode::SUCCESS)
         }
         Command::Key(_) => {
-            let did = host_key::did_in(&load(innermost)?.config.host_key_file())?;
+            let did = host_key::did_in(&settings(innermost)?.config.host_key_file())?;
             say(&format!("{did}\n"))?;
             Ok(ExitCode::SUCCESS)
         }
-        Command::Migrate(_) => runtime.block_on(migrate(&load(innermost)?)),
+        Command::Migrate(_) => runtime.block_on(migrate(&settings(innermost)?)),
         Command::Member(args) => {
             runtime.block_on(member::commands::run(args, &mut std::io::stdout()))?;
             Ok(ExitCode::SUCCESS)
         }
         Command::Explain(args) => {
-            let config = load(innermost)?.config;
+            let config = settings(innermost)?.config;
             let said = runtime.block_on(explain::run(&args, &config))?;
             if let Some(note) = said.note {
                 // Beside what was asked for, which may be read by a program.
@@ -140,7 +142,8 @@ fn run(matches: &ArgMatches) -> Result<ExitCode> {
             say(&replay::run(&args)?)?;
             Ok(ExitCode::SUCCESS)
         }
-        Command::Try(args) => runtime.block_on(try_out::run(args, &load(innermost)?)),
+        Command::Try(args) => runtime.block_on(try_out::run(args, &settings(innermost)?)),
+        Command::Load(args) => runtime.block_on(load_command(args)),
     }
 }
 
@@ -152,7 +155,7 @@ fn innermost(mut matches: &ArgMatches) -> &ArgMatches {
     matches
 }
 
-fn load(matches: &ArgMatches) -> Result<Loaded> {
+fn settings(matches: &ArgMatches) -> Result<Loaded> {
     Ok(Loaded::load(matches, &Environment::of_process())?)
 }
 
@@ -215,7 +218,7 @@ async fn migrate(loaded: &Loaded) -> Result<ExitCode> {
 }
 
 async fn carry_command(command: CarryCommand, matches: &ArgMatches) -> Result<ExitCode> {
-    let config = load(matches)?.config;
+    let config = settings(matches)?.config;
     match command {
         CarryCommand::Add { file, read_key, .. } => {
             let carried = carry::add(&config, &file, read_key.as_deref()).await?;
@@ -240,6 +243,20 @@ async fn carry_command(command: CarryCommand, matches: &ArgMatches) -> Result<Ex
         }
     }
     Ok(ExitCode::SUCCESS)
+}
+
+/// Loads a host until the run is over, or until Ctrl-C.
+async fn load_command(args: load::LoadArgs) -> Result<ExitCode> {
+    let mut interrupt = signal(SignalKind::interrupt())?;
+    let interrupted = async move {
+        interrupt.recv().await;
+    };
+    let (mut out, mut notes) = (std::io::stdout(), std::io::stderr());
+    let is_good = load::run(args, interrupted, &mut out, &mut notes).await?;
+    Ok(match is_good {
+        true => ExitCode::SUCCESS,
+        false => ExitCode::FAILURE,
+    })
 }
 
 fn line_of(carried: &CarriedView) -> String {
