@@ -150,6 +150,8 @@ pub(super) struct Arena {
     /// How many definitions of roles there are, and the weight of all they grant.
     pub(super) definitions: u64,
     pub(super) granted: u64,
+    /// The weight of all different grants.
+    pub(super) weighed: u64,
     grant_ids: HashMap<Vec<u8>, GrantId>,
     pub(super) grants: Vec<KnownGrant>,
 }
@@ -182,6 +184,7 @@ impl Arena {
             keepers_at: 0,
             definitions: 0,
             granted: 0,
+            weighed: 0,
             grant_ids: HashMap::new(),
             grants: Vec::new(),
         };
@@ -255,6 +258,7 @@ impl Arena {
             return *known;
         }
         let id = self.grants.len() as GrantId;
+        self.weighed += grant.pol.weight() as u64 + 1;
         self.grant_ids.insert(grant.canonical.clone(), id);
         self.grants.push(KnownGrant {
             cmd: grant.cmd.clone(),

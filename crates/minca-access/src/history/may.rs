@@ -8,6 +8,7 @@ use std::borrow::Cow;
 use std::collections::HashMap;
 
 use minca_record::command::covers;
+use minca_record::hash::sha256;
 use minca_record::json::{Object, Value};
 
 use super::Index;
@@ -66,6 +67,11 @@ impl<'a> Invocation<'a> {
         }
     }
 }
+
+/// The most grants there are, and their greatest weight together, up to which every grant
+/// is looked at to tell invocations apart.
+const MOST_GRANTS: usize = 1_024;
+const MOST_WEIGHED: u64 = 8_192;
 
 /// The definitions of one role in a state.
 #[derive(Clone, Copy)]
@@ -291,18 +297,48 @@ impl<'a> Asking<'a> {
         let invocation = self.invocation;
         let asked_in = self.stack.first();
         let generation = asked_in.and_then(|asked_in| asked_in.lens.generation());
+        let (arena, fitting) = (self.arena, &mut self.fitting);
         let (_, known) = self.known.get_or_insert_with(|| {
-            let mut written = invocation.cmd.as_bytes().to_vec();
-            written.push(invocation.body as u8);
-            written.extend(invocation.arguments.with_body().0.canonical());
-            let known = work.take_answers(&written, generation);
-            (written, known)
+            let question = question(arena, invocation, fitting, work);
+            let known = work.take_answers(&question, generation);
+            (question, known)
         });
         match lens {
             Lens::Own => &mut known.own,
             Lens::Among(_) => &mut known.among,
         }
     }
+}
+
+/// What two invocations have in common that have the same answers everywhere: the grants
+/// that fit them. Where there are too many to look at each, the invocation itself.
+///
+/// A grant that is made later changes no answer that is remembered: if it fits, the
+/// question is another one.
+fn question(
+    arena: &Arena,
+    invocation: Invocation<'_>,
+    fitting: &mut Fitting,
+    work: &mut Work,
+) -> Vec<u8> {
+    const BY_GRANTS: u8 = 0;
+    const BY_ARGUMENTS: u8 = 1;
+    if arena.grants.len() > MOST_GRANTS || arena.weighed > MOST_WEIGHED {
+        let mut question = vec![BY_ARGUMENTS, invocation.body as u8];
+        question.extend(invocation.cmd.as_bytes());
+        question.push(0);
+        question.extend(invocation.arguments.with_body().0.canonical());
+        return question;
+    }
+    let mut fit = Vec::new();
+    for grant in 0..arena.grants.len() as GrantId {
+        if fitting.grant_fits(arena, grant, invocation, work) {
+            fit.extend(grant.to_be_bytes());
+        }
+    }
+    let mut question = vec![BY_GRANTS];
+    question.extend(sha256(&fit));
+    question
 }
 
 fn definitions_of<'a>(arena: &'a Arena, state: &'a State, role: Name) -> Option<Definitions<'a>> {
