@@ -183,3 +183,35 @@ async fn a_host_that_is_killed_leaves_versions_that_are_reported_and_a_failure()
     assert_eq!(total["lost"].as_array().unwrap().len(), 4, "{total}");
     host.wait().await.unwrap();
 }
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_load_that_is_interrupted_prints_what_there_is() {
+    use tokio::io::{AsyncBufReadExt, BufReader};
+    let kit = Kit::start(LinkKind::Channel).await;
+    let (folder, url) = (kit.config().data, url(&kit));
+    let metrics = kit.host().metrics_listening().to_string();
+    let flags = ["--rate", "20", "--seconds", "600"];
+    let mut running = load(&url, &with_data(&folder, &metrics, &flags))
+        .spawn()
+        .unwrap();
+    let mut told = BufReader::new(running.stdout.take().unwrap()).lines();
+    let first = told.next_line().await.unwrap().unwrap();
+    assert!(first.contains("\"second\""), "{first}");
+    let mut interrupt = std::process::Command::new("kill");
+    interrupt.args(["-INT", &running.id().unwrap().to_string()]);
+    assert!(interrupt.status().unwrap().success());
+    let mut last = first;
+    while let Some(line) = told.next_line().await.unwrap() {
+        last = line;
+    }
+    let total: Value = serde_json::from_str(&last).unwrap();
+    let (total, live) = (&total["total"], &total["total"]["live"]);
+    assert_eq!(total["interrupted"], true, "{total}");
+    let sent = live["sent"].as_u64().unwrap();
+    assert!(sent > 0);
+    assert_eq!(sent + total["unsent"].as_u64().unwrap(), 12_000);
+    // What was under way when it ended is all that can make it a failure.
+    let status = running.wait().await.unwrap();
+    assert_eq!(status.success(), live["unacknowledged"] == 0, "{total}");
+    kit.finish().await;
+}

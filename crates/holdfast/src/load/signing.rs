@@ -13,6 +13,7 @@ use minca_record::base64url;
 use minca_record::content_id::ContentId;
 use minca_record::json::Object;
 use minca_record::version::{LogPlace, Version};
+use minca_sync::envelope::MAX_MESSAGE_BYTES;
 
 use super::pacing::Pace;
 
@@ -80,7 +81,7 @@ impl PartPlan {
     /// Signs all of it.
     ///
     /// # Errors
-    /// It takes up too much; what comes out is no version (its text is too long); there are no
+    /// It takes up too much; a message is larger than may be sent (04 §7.1); what comes out is no version (its text is too long); there are no
     /// random bytes.
     pub fn sign(mut self, now: UnixTime, randomness: &mut dyn Randomness) -> Result<Part> {
         let root = self.device.account().did();
@@ -117,6 +118,11 @@ impl PartPlan {
                 (Kind::Live, [form]) => live_push(&did, form),
                 _ => batch(&did, forms.iter().map(Vec::as_slice)),
             };
+            ensure!(
+                message.len() <= MAX_MESSAGE_BYTES,
+                "expected messages of at most {MAX_MESSAGE_BYTES} bytes, got one of {}: lower --batch or --bytes",
+                message.len()
+            );
             message.shrink_to_fit();
             ids.shrink_to_fit();
             let signed = Signed {
@@ -213,5 +219,17 @@ mod tests {
         plan.most_bytes = 10_000;
         let now = UnixTime::from_milliseconds(1_790_424_000_000);
         assert!(plan.sign(now, &mut randomness).is_err());
+    }
+
+    #[test]
+    fn a_batch_that_no_host_reads_is_refused() {
+        let mut randomness = FixedRandomness::new(4);
+        let mut plan = plan(Visibility::Public, &mut randomness);
+        plan.pace.each = 20;
+        plan.text_bytes = MAX_MESSAGE_BYTES / 20;
+        plan.most_bytes = u64::MAX;
+        let now = UnixTime::from_milliseconds(1_790_424_000_000);
+        let error = plan.sign(now, &mut randomness).unwrap_err();
+        assert!(error.to_string().contains("--batch"), "{error}");
     }
 }
