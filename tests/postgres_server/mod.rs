@@ -152,6 +152,12 @@ fn sweep() {
             continue;
         };
         if is_ours && lock.try_lock().is_ok() {
+            // Whoever made it just now may be about to lock it.
+            let made = lock.metadata().and_then(|it| it.modified()).ok();
+            let age = made.and_then(|made| made.elapsed().ok());
+            if age.is_none_or(|age| age < STARTS_WITHIN) {
+                continue;
+            }
             // Another sweeper may be at it.
             let _ = std::fs::remove_dir_all(entry.path());
         }
