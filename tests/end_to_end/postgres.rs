@@ -2,12 +2,16 @@
 
 use std::path::Path;
 use std::process::Output;
+use std::time::Duration;
 
 use holdfast::host::{Host, LinkKind};
+use member::client::{Connection, Options};
 use minca_record::constitution::Visibility;
+use minca_record::url::NodeUrl;
 use store::postgres::{PostgresOptions, migrate};
+use store::{Holder, PostgresStore, Shard, Store, TakeLease};
 
-use crate::kit::{Kit, config_of, found};
+use crate::kit::{Kit, WAIT, body, config_of, found, now, texts};
 use crate::meeting::meet_at;
 use crate::postgres_server::Server;
 
@@ -33,7 +37,7 @@ fn said(output: &Output) -> String {
 
 /// Divides a database into shards.
 async fn divide(server: &Server, shards: u32) {
-    let lease = std::time::Duration::from_secs(15);
+    let lease = Duration::from_secs(15);
     let options = PostgresOptions::new(&server.url(), 2, lease).unwrap();
     migrate(&options, Some(shards)).await.unwrap();
 }
@@ -66,7 +70,7 @@ async fn an_operator_migrates_and_has_spaces_held_on_postgres() {
     );
     for before in ["0", "2"] {
         let migrated = run(&["migrate"]).await;
-        let expected = format!("The schema is at version 2 (before: {before}).\n");
+        let expected = format!("The schema is at version 2 (before: {before}).\nShards: 64.\n");
         assert_eq!(said(&migrated), expected);
     }
 
@@ -89,19 +93,103 @@ async fn an_operator_migrates_and_has_spaces_held_on_postgres() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn a_database_of_several_shards_is_not_served() {
+async fn a_database_is_divided_as_asked_and_never_otherwise() {
     let server = Server::start();
-    divide(&server, 64).await;
     let folder = tempfile::tempdir().unwrap();
+    let run = async |command: &[&str]| holdfast(folder.path(), &server, command).await;
+    let refused = run(&["migrate", "--shards", "0"]).await;
+    assert!(!refused.status.success());
+    assert!(said(&refused).contains("0 is not in 1..=1024"));
+    let migrated = run(&["migrate", "--shards", "8"]).await;
+    assert!(said(&migrated).ends_with("Shards: 8.\n"));
+    let again = run(&["migrate"]).await;
+    assert!(said(&again).ends_with("Shards: 8.\n"));
+    let otherwise = run(&["migrate", "--shards", "64"]).await;
+    assert!(!otherwise.status.success());
+    assert!(
+        said(&otherwise)
+            .contains("the database is divided into 8 shards, and was to be divided into 64"),
+        "{}",
+        said(&otherwise)
+    );
+}
+
+/// Two hosts of one key and one bucket share a database. The second has the upper half of
+/// the shards, and all once the first has stopped.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn what_one_host_of_two_stored_the_other_serves_once_that_one_has_stopped() {
+    const SHARDS: u32 = 64;
+    let server = Server::start();
+    divide(&server, SHARDS).await;
+    let url = server.url();
+    let hour = Duration::from_secs(3_600);
+    let store = PostgresStore::open(&PostgresOptions::new(&url, 2, hour).unwrap())
+        .await
+        .unwrap();
+    let mut upper = Vec::new();
+    for shard in SHARDS / 2..SHARDS {
+        match store.take_lease(Shard(shard), Holder([1; 16]), hour).await {
+            Ok(TakeLease::Taken(lease)) => upper.push(lease),
+            other => panic!("expected a lease, got {other:?}"),
+        }
+    }
+    // It looks for free shards so rarely that the second finds them first.
+    let flags = ["--store-url", &url, "--lease-seconds", "3600"];
+    let mut kit = Kit::start_with(LinkKind::Channel, &flags).await;
+    for lease in &upper {
+        store.release_lease(lease).await.unwrap();
+    }
+    let folder = tempfile::tempdir().unwrap();
+    let key = kit.config().host_key_file();
+    std::fs::copy(key, folder.path().join("host.key")).unwrap();
     let config = config_of(&[
         "--data",
         folder.path().to_str().unwrap(),
+        "--bucket-folder",
+        kit.bucket().to_str().unwrap(),
         "--store-url",
-        &server.url(),
+        &url,
+        "--lease-seconds",
+        "5",
+        "--listen",
+        "127.0.0.1:0",
+        "--metrics-listen",
+        "127.0.0.1:0",
     ]);
-    let refused = Host::start(&config, LinkKind::Channel).await.err().unwrap();
-    assert_eq!(
-        refused.to_string(),
-        "the database is divided into 64 shards, and a host writes only one"
-    );
+    let other = Host::start(&config, LinkKind::Channel).await.unwrap();
+    assert_eq!(other.did(), kit.host().did());
+    let dialled = format!("ws://{}/peer#{}", other.listening(), other.did());
+    let dialled = NodeUrl::parse(&dialled).unwrap();
+
+    let (account, space) = loop {
+        let (account, space) = found(Visibility::Private);
+        if store.shard_of(&space.id()).0 < SHARDS / 2 {
+            break (account, space);
+        }
+    };
+    kit.carry(&space).await;
+    let mut first = kit.device(&account, &space, true);
+    let mut second = kit.device(&account, &space, false);
+    let refused = Connection::open(&dialled, &mut second, Options::default()).await;
+    let refused = refused.err().unwrap().to_string();
+    assert!(refused.contains("1013"), "{refused}");
+
+    let mut connection = kit.connect(&mut first).await;
+    let version = first.create("app.note", body("written"), now()).unwrap();
+    connection.push(&mut first, &version).await.unwrap();
+    connection.sync_until_level(&mut first, WAIT).await.unwrap();
+    kit.stop().await;
+    let mut connection = loop {
+        match Connection::open(&dialled, &mut second, Options::default()).await {
+            Ok(connection) => break connection,
+            Err(error) => assert!(error.to_string().contains("1013"), "{error}"),
+        }
+        tokio::time::sleep(Duration::from_millis(50)).await;
+    };
+    connection
+        .sync_until_level(&mut second, WAIT)
+        .await
+        .unwrap();
+    assert_eq!(texts(&second), ["written"]);
+    assert!(other.stop().await);
 }

@@ -15,8 +15,8 @@ use axum::{Json, Router};
 use minca_record::base64url;
 use minca_record::content_id::ContentId;
 use serde::{Deserialize, Serialize};
-use store::{CarriedSpace, StoreError};
-use worker::Worker;
+use store::CarriedSpace;
+use worker::{CarryError, Worker};
 
 use crate::private_file;
 use crate::space_file;
@@ -118,7 +118,7 @@ enum Refusal {
     Bad(String),
     NotHeld,
     NotFlushed,
-    Store(StoreError),
+    Failed(CarryError),
 }
 
 impl IntoResponse for Refusal {
@@ -139,7 +139,10 @@ impl IntoResponse for Refusal {
                 let why = "not everything could be written to the bucket; the log says why\n";
                 (StatusCode::SERVICE_UNAVAILABLE, why).into_response()
             }
-            Refusal::Store(error) => {
+            Refusal::Failed(error @ CarryError::NotHere) => {
+                (StatusCode::SERVICE_UNAVAILABLE, format!("{error}\n")).into_response()
+            }
+            Refusal::Failed(CarryError::Store(error)) => {
                 tracing::error!(%error, "the operator's call failed");
                 (StatusCode::SERVICE_UNAVAILABLE, format!("{error}\n")).into_response()
             }
@@ -158,7 +161,8 @@ async fn list(
     Query(page): Query<Page>,
 ) -> Result<Json<Vec<CarriedView>>, Refusal> {
     let after = page.after.as_deref().map(parse_space).transpose()?;
-    let carried = worker.carried(after, PAGE).await.map_err(Refusal::Store)?;
+    let carried = worker.carried(after, PAGE).await;
+    let carried = carried.map_err(|error| Refusal::Failed(error.into()))?;
     Ok(Json(carried.iter().map(CarriedView::from).collect()))
 }
 
@@ -168,7 +172,7 @@ async fn add(
 ) -> Result<Json<CarriedView>, Refusal> {
     let space = space_file::read(request.space.as_bytes(), request.read_key.as_deref())
         .map_err(|error| Refusal::Bad(error.to_string()))?;
-    let carried = worker.carry(&space).await.map_err(Refusal::Store)?;
+    let carried = worker.carry(&space).await.map_err(Refusal::Failed)?;
     Ok(Json(CarriedView::from(&carried)))
 }
 
@@ -179,7 +183,7 @@ async fn remove(
     match worker.stop_carrying(parse_space(&space)?).await {
         Ok(true) => Ok(StatusCode::NO_CONTENT),
         Ok(false) => Err(Refusal::NotHeld),
-        Err(error) => Err(Refusal::Store(error)),
+        Err(error) => Err(Refusal::Failed(error)),
     }
 }
 

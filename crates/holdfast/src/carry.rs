@@ -8,7 +8,7 @@ use std::time::Duration;
 use anyhow::{Context, Result, bail};
 use hyper::Method;
 use minca_record::content_id::ContentId;
-use store::{Holder, Lease, Shard, TakeLease};
+use store::{Holder, Lease, TakeLease};
 
 use crate::admin::{CarriedView, CarryRequest};
 use crate::admin_client::{AdminClient, CallError};
@@ -38,7 +38,7 @@ pub async fn add(config: &Config, file: &Path, read_key: Option<&str>) -> Result
     {
         Ok(carried) => Ok(carried),
         Err(CallError::NoHost(_)) => {
-            let (database, lease) = open(config).await?;
+            let (database, lease) = open(config, &space.space).await?;
             let carried = database.store().carry(&lease, &space).await?;
             close(database, lease).await?;
             Ok(CarriedView::from(&carried))
@@ -105,7 +105,7 @@ pub async fn remove(config: &Config, space: &str) -> Result<()> {
     {
         Ok(_) => Ok(()),
         Err(CallError::NoHost(_)) => {
-            let (database, lease) = open(config).await?;
+            let (database, lease) = open(config, &id).await?;
             let was_held = database.store().stop_carrying(&lease, &id).await?;
             // The running host would do this; the next start keeps what it doesn't know.
             open_bucket(config).await?.delete_carried(&id).await?;
@@ -132,8 +132,10 @@ async fn open_database(config: &Config) -> Result<Database> {
     })
 }
 
-async fn open(config: &Config) -> Result<(Database, Lease)> {
+/// Opens the database, and takes the lease that the space is written under.
+async fn open(config: &Config, space: &ContentId) -> Result<(Database, Lease)> {
     let database = open_database(config).await?;
+    let shard = database.store().shard_of(space);
     // A host is a host from the first space it holds, so its key is made before that.
     open_key(config, &**database.store(), &open_bucket(config).await?).await?;
     let mut holder = [0; 16];
@@ -143,7 +145,7 @@ async fn open(config: &Config) -> Result<(Database, Lease)> {
     for _ in 0..2 {
         let taken = database
             .store()
-            .take_lease(Shard(0), Holder(holder), lasts)
+            .take_lease(shard, Holder(holder), lasts)
             .await?;
         match taken {
             TakeLease::Taken(lease) => return Ok((database, lease)),
@@ -151,7 +153,7 @@ async fn open(config: &Config) -> Result<(Database, Lease)> {
         }
     }
     bail!(
-        "no host answers on {}, and another process holds the lease of its database",
+        "no host answers on {}, and another process holds the lease of the space's shard",
         config.metrics_listen
     )
 }

@@ -28,9 +28,6 @@ pub enum DatabaseError {
     /// The Postgres database is not of this program's schema.
     #[error("{0}; `holdfast migrate` brings an older one up to date")]
     Schema(#[source] store::postgres::OpenError),
-    /// The database is divided among more workers than there can be yet.
-    #[error("the database is divided into {0} shards, and a host writes only one")]
-    Shards(u32),
     /// There is nothing to migrate.
     #[error(
         "no Postgres database is named by `store.url` or `store.url-file`: SQLite's schema is \
@@ -66,11 +63,6 @@ impl Database {
         };
         let folder = lock_folder(&config.data).map_err(in_folder)?;
         let store = PostgresStore::open(&options).await.map_err(told)?;
-        if store.shards() != 1 {
-            let shards = store.shards();
-            store.close().await;
-            return Err(DatabaseError::Shards(shards));
-        }
         Ok(Database {
             store: Arc::new(store),
             folder: Some(folder),
@@ -90,13 +82,17 @@ impl Database {
 }
 
 /// Brings the schema of the Postgres database that the settings name up to date. An empty
-/// one is divided into as many shards as a host writes.
+/// one is divided into `shards`, or [`store::postgres::DEFAULT_SHARDS`]; any other must have `shards` of
+/// them, if that is said.
 ///
 /// # Errors
 /// [`DatabaseError`].
-pub async fn bring_up_to_date(config: &Config) -> Result<Migrated, DatabaseError> {
+pub async fn bring_up_to_date(
+    config: &Config,
+    shards: Option<u32>,
+) -> Result<Migrated, DatabaseError> {
     let options = config.postgres()?.ok_or(DatabaseError::NoPostgres)?;
-    Ok(migrate(&options, None).await?)
+    Ok(migrate(&options, shards).await?)
 }
 
 fn told(error: store::postgres::OpenError) -> DatabaseError {

@@ -16,13 +16,11 @@ use tokio::task::JoinHandle;
 use worker::{StartError, Worker, WorkerMetrics};
 
 use crate::admin::{self, AdminToken};
+use crate::bucket_writer::{self, BUCKET_WRITER_FILE};
 use crate::config::Config;
 use crate::database::{Database, DatabaseError};
 use crate::host_key::{self, HOST_DID_FACT, HostKeyError, KeptData, Made};
 use crate::metrics_server::{MetricsServer, NotReady, ReadyCheck};
-
-/// How this host names its unfinished files in a bucket's folder (05 §14.3).
-const BUCKET_WRITER: &str = "host";
 
 /// How front-end and worker of one process are joined.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -59,6 +57,13 @@ pub enum HostError {
     #[error("can't listen on {address}: {source}")]
     Listen {
         address: SocketAddr,
+        #[source]
+        source: std::io::Error,
+    },
+    /// The data folder's name as a writer of the bucket can't be kept.
+    #[error("the file {path} can't be read or written: {source}")]
+    BucketWriter {
+        path: PathBuf,
         #[source]
         source: std::io::Error,
     },
@@ -157,7 +162,7 @@ impl Host {
             let worker = Arc::clone(&worker);
             Arc::new(move || match worker.is_ready() {
                 true => Ok(()),
-                false => Err(NotReady("the lease of the database".to_owned())),
+                false => Err(NotReady("a lease of the database".to_owned())),
             })
         };
         let admin_routes = admin::routes(Arc::clone(&worker), token);
@@ -213,12 +218,12 @@ impl Host {
         if self.front.is_cut_off() {
             return Some("front-end and worker lost each other");
         }
-        let lost = self.worker.has_lost_its_lease();
-        lost.then_some("another process took over the lease of the database")
+        let lost = self.worker.has_lost_its_leases();
+        lost.then_some("other processes took over all its leases of the database")
     }
 
     /// Stops: sockets are closed, open spaces come to rest, the bucket gets what it
-    /// lacks, the lease is given back. True when the bucket has everything.
+    /// lacks, the leases are given back. True when the bucket has everything.
     pub async fn stop(self) -> bool {
         self.front.shutdown().await;
         self.stop_metrics.send_replace(true);
@@ -238,9 +243,13 @@ impl Host {
 /// must not write a bucket's folder under one name.
 ///
 /// # Errors
-/// [`HostError::BucketFolder`], [`HostError::Bucket`].
+/// [`HostError::BucketWriter`], [`HostError::BucketFolder`], [`HostError::Bucket`].
 pub async fn open_bucket(config: &Config) -> Result<Bucket, HostError> {
-    let folder = FolderStore::open(config.bucket_folder(), BUCKET_WRITER).await?;
+    let writer = bucket_writer::open_or_make(&config.data, &random()?).map_err(|source| {
+        let path = config.data.join(BUCKET_WRITER_FILE);
+        HostError::BucketWriter { path, source }
+    })?;
+    let folder = FolderStore::open(config.bucket_folder(), &writer).await?;
     Ok(Bucket::new(Arc::new(folder), "")?)
 }
 

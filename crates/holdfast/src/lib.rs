@@ -3,6 +3,7 @@
 
 pub mod admin;
 pub mod admin_client;
+mod bucket_writer;
 pub mod carry;
 pub mod config;
 pub mod database;

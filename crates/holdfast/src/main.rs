@@ -33,7 +33,7 @@ enum Command {
     /// Print the host's DID, which devices pin
     Key(ConfigArgs),
     /// Bring the schema of the Postgres database that `store.url` names up to date
-    Migrate(ConfigArgs),
+    Migrate(MigrateArgs),
     /// Play a member's device: found a space, write, sync with a host
     Member(member::commands::MemberArgs),
     /// Say why a version or an access change of a space counts, or doesn't
@@ -44,6 +44,19 @@ enum Command {
     Try(try_out::TryArgs),
     /// Push versions to a running host at a steady rate, and see how it keeps up
     Load(load::LoadArgs),
+}
+
+#[derive(Args)]
+struct MigrateArgs {
+    /// Shards to divide an empty database into, for good: 1 to 1024 [default: 64]
+    #[arg(
+        long,
+        value_name = "SHARDS",
+        value_parser = clap::value_parser!(u32).range(1..=1024)
+    )]
+    shards: Option<u32>,
+    #[command(flatten)]
+    config: ConfigArgs,
 }
 
 #[derive(Args)]
@@ -123,7 +136,7 @@ fn run(matches: &ArgMatches) -> Result<ExitCode> {
             say(&format!("{did}\n"))?;
             Ok(ExitCode::SUCCESS)
         }
-        Command::Migrate(_) => runtime.block_on(migrate(&settings(innermost)?)),
+        Command::Migrate(args) => runtime.block_on(migrate(&settings(innermost)?, args.shards)),
         Command::Member(args) => {
             runtime.block_on(member::commands::run(args, &mut std::io::stdout()))?;
             Ok(ExitCode::SUCCESS)
@@ -208,11 +221,11 @@ async fn serve(loaded: &Loaded) -> Result<ExitCode> {
 }
 
 /// Migrates, and says from where to where.
-async fn migrate(loaded: &Loaded) -> Result<ExitCode> {
-    let migrated = database::bring_up_to_date(&loaded.config).await?;
+async fn migrate(loaded: &Loaded, shards: Option<u32>) -> Result<ExitCode> {
+    let migrated = database::bring_up_to_date(&loaded.config, shards).await?;
     say(&format!(
-        "The schema is at version {} (before: {}).\n",
-        migrated.to, migrated.from
+        "The schema is at version {} (before: {}).\nShards: {}.\n",
+        migrated.to, migrated.from, migrated.shards
     ))?;
     Ok(ExitCode::SUCCESS)
 }

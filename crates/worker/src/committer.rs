@@ -1,29 +1,36 @@
 //! Group commit: what comes in while a commit is landing lands with the next.
+//!
+//! One transaction is under one lease, so each shard has a task of its own; a few of
+//! them commit at once.
 
 use std::sync::Arc;
 
 use engine::StoreFailure;
 use engine::rows::{Batch, VersionRow};
 use minca_record::content_id::ContentId;
-use store::{BatchError, Lease, SpaceBatch, Store, StoreError};
-use tokio::sync::{mpsc, oneshot, watch};
+use store::{BatchError, Lease, Shard, SpaceBatch, Store, StoreError};
+use tokio::sync::{Semaphore, mpsc, oneshot, watch};
 
 use crate::due::DueSpaces;
+use crate::lease::Leases;
 
-/// Batches that may wait for a commit. An engine has at most one.
+/// Batches of a shard that may wait for a commit. An engine has at most one.
 const BATCHES_WAITING: usize = 1_024;
 /// Batches that one transaction may take, so that it ends.
 const BATCHES_PER_COMMIT: usize = 64;
 
-/// Hands batches to the task that commits them.
+/// Hands batches to the tasks that commit them.
 #[derive(Clone, Debug)]
 pub(crate) struct Committer {
-    orders: mpsc::Sender<Order>,
+    /// By the shard's number.
+    shards: Vec<mpsc::Sender<Order>>,
 }
 
 #[derive(Debug)]
 enum Order {
     Commit {
+        /// What the batch's space was opened under.
+        lease: Lease,
         batch: SpaceBatch,
         done: oneshot::Sender<Result<(), StoreFailure>>,
     },
@@ -32,123 +39,160 @@ enum Order {
 }
 
 impl Committer {
-    /// Starts the task. It commits under the lease of the moment, and ends when
-    /// the last handle is gone and everything handed to it is answered.
+    /// Starts the tasks, one a shard of the store; `at_once` of them commit at a time.
+    /// They end when the last handle is gone and everything handed to them is answered.
     pub(crate) fn start(
-        store: Arc<dyn Store>,
-        lease: watch::Receiver<Option<Lease>>,
-        due: Arc<DueSpaces>,
+        store: &Arc<dyn Store>,
+        held: &watch::Receiver<Leases>,
+        due: &Arc<DueSpaces>,
+        at_once: usize,
     ) -> Committer {
-        let (orders, waiting) = mpsc::channel(BATCHES_WAITING);
-        tokio::spawn(run(store, lease, due, waiting));
-        Committer { orders }
+        let turns = Arc::new(Semaphore::new(at_once.max(1)));
+        let start = |shard| {
+            let (orders, waiting) = mpsc::channel(BATCHES_WAITING);
+            let task = Task {
+                store: Arc::clone(store),
+                shard: Shard(shard),
+                held: held.clone(),
+                due: Arc::clone(due),
+                turns: Arc::clone(&turns),
+            };
+            tokio::spawn(task.run(waiting));
+            orders
+        };
+        let shards = (0..store.shards()).map(start).collect();
+        Committer { shards }
     }
 
-    /// Waits until every batch handed over so far has landed or failed. A space is
-    /// opened only after that: what an earlier task of it left here would change
-    /// what was just read.
-    pub(crate) async fn settle(&self) -> Result<(), StoreFailure> {
+    /// Waits until every batch of a shard handed over so far has landed or failed. A
+    /// space is opened only after that: what an earlier task of it left here would
+    /// change what was just read.
+    pub(crate) async fn settle(&self, shard: Shard) -> Result<(), StoreFailure> {
         let (done, settled) = oneshot::channel();
-        let order = Order::Settle { done };
-        self.orders
-            .send(order)
-            .await
-            .map_err(|_| StoreFailure::Lost)?;
+        self.hand_over(shard, Order::Settle { done }).await?;
         settled.await.map_err(|_| StoreFailure::Lost)
     }
 
-    /// Commits one space's batch, together with whatever else is waiting.
+    /// As [`Committer::settle`], for all shards.
+    pub(crate) async fn settle_all(&self) -> Result<(), StoreFailure> {
+        for shard in (0..).map(Shard).take(self.shards.len()) {
+            self.settle(shard).await?;
+        }
+        Ok(())
+    }
+
+    async fn hand_over(&self, shard: Shard, order: Order) -> Result<(), StoreFailure> {
+        let place = usize::try_from(shard.0).unwrap_or(usize::MAX);
+        let orders = self.shards.get(place).ok_or(StoreFailure::Lost)?;
+        let sent = orders.send(order).await;
+        sent.map_err(|_| StoreFailure::Lost)
+    }
+
+    /// Commits a batch of a space that was opened under `lease`, together with whatever
+    /// else is waiting in its shard. [`StoreFailure::Lost`] where that lease is not the
+    /// one held any more: another may have written meanwhile what the engine doesn't know.
     pub(crate) async fn commit(
         &self,
+        lease: Lease,
         space: ContentId,
         batch: Arc<Batch>,
     ) -> Result<(), StoreFailure> {
         let (done, outcome) = oneshot::channel();
         let order = Order::Commit {
+            lease,
             batch: SpaceBatch { space, batch },
             done,
         };
-        self.orders
-            .send(order)
-            .await
-            .map_err(|_| StoreFailure::Lost)?;
+        self.hand_over(lease.shard, order).await?;
         outcome.await.map_err(|_| StoreFailure::Lost)?
     }
 }
 
-async fn run(
+/// Commits the batches of one shard.
+struct Task {
     store: Arc<dyn Store>,
-    lease: watch::Receiver<Option<Lease>>,
+    shard: Shard,
+    held: watch::Receiver<Leases>,
     due: Arc<DueSpaces>,
-    mut waiting: mpsc::Receiver<Order>,
-) {
-    let mut group = Vec::new();
-    while waiting.recv_many(&mut group, BATCHES_PER_COMMIT).await > 0 {
-        let mut batches = Vec::new();
-        let mut committed = Vec::new();
-        let mut settled = Vec::new();
-        for order in group.drain(..) {
-            match order {
-                Order::Commit { batch, done } => {
-                    batches.push(batch);
-                    committed.push(done);
-                }
-                Order::Settle { done } => settled.push(done),
-            }
-        }
-        let lease = *lease.borrow();
-        let outcomes = commit(&store, lease, &batches, &due).await;
-        for (done, outcome) in committed.into_iter().zip(outcomes) {
-            // An engine that was dropped meanwhile reads what is stored when it opens again.
-            let _ = done.send(outcome);
-        }
-        for done in settled {
-            let _ = done.send(());
-        }
-    }
+    /// A permit for each commit that may be landing.
+    turns: Arc<Semaphore>,
 }
 
-/// Commits and notes what the bucket lacks, whether or not anyone waits for it any more.
-async fn commit(
-    store: &Arc<dyn Store>,
-    lease: Option<Lease>,
-    batches: &[SpaceBatch],
-    due: &DueSpaces,
-) -> Vec<Result<(), StoreFailure>> {
-    if batches.is_empty() {
-        return Vec::new();
+impl Task {
+    async fn run(self, mut waiting: mpsc::Receiver<Order>) {
+        let mut group = Vec::new();
+        while waiting.recv_many(&mut group, BATCHES_PER_COMMIT).await > 0 {
+            // Never closed.
+            let turn = self.turns.acquire().await;
+            // What came while other shards had their turn lands with these.
+            while group.len() < BATCHES_PER_COMMIT
+                && let Ok(order) = waiting.try_recv()
+            {
+                group.push(order);
+            }
+            let mut batches = Vec::new();
+            let mut committed = Vec::new();
+            let mut settled = Vec::new();
+            let held = self.held.borrow().lease_of(self.shard);
+            for order in group.drain(..) {
+                match order {
+                    Order::Commit { lease, batch, done } if held == Some(lease) => {
+                        batches.push(batch);
+                        committed.push(done);
+                    }
+                    Order::Commit { done, .. } => {
+                        let _ = done.send(Err(failure_of(&StoreError::Fenced)));
+                    }
+                    Order::Settle { done } => settled.push(done),
+                }
+            }
+            if let Some(lease) = held {
+                let outcomes = self.commit(lease, &batches).await;
+                for (done, outcome) in committed.into_iter().zip(outcomes) {
+                    // An engine that was dropped meanwhile reads what is stored when it
+                    // opens again.
+                    let _ = done.send(outcome);
+                }
+            }
+            drop(turn);
+            for done in settled {
+                let _ = done.send(());
+            }
+        }
     }
-    let outcome = match lease {
-        Some(lease) => {
-            let (store, batches) = (Arc::clone(store), batches.to_vec());
-            // In a task of its own: one commit that panics must not end all others.
-            tokio::spawn(async move { store.commit(&lease, &batches).await })
-                .await
-                .unwrap_or_else(|_| Err(StoreError::Unavailable("the commit panicked".to_owned())))
+
+    /// Commits and notes what the bucket lacks, whether or not anyone waits for it any more.
+    async fn commit(&self, lease: Lease, batches: &[SpaceBatch]) -> Vec<Result<(), StoreFailure>> {
+        if batches.is_empty() {
+            return Vec::new();
         }
-        None => Err(StoreError::Fenced),
-    };
-    match outcome {
-        Ok(outcomes) => {
-            for (batch, outcome) in batches.iter().zip(&outcomes) {
-                if outcome.is_ok() {
-                    due.committed(batch.space, bytes_of(&batch.batch));
+        let (store, to_commit) = (Arc::clone(&self.store), batches.to_vec());
+        // In a task of its own: one commit that panics must not end all others.
+        let outcome = tokio::spawn(async move { store.commit(&lease, &to_commit).await })
+            .await
+            .unwrap_or_else(|_| Err(StoreError::Unavailable("the commit panicked".to_owned())));
+        match outcome {
+            Ok(outcomes) => {
+                for (batch, outcome) in batches.iter().zip(&outcomes) {
+                    if outcome.is_ok() {
+                        self.due.committed(batch.space, bytes_of(&batch.batch));
+                    }
                 }
+                outcomes
+                    .into_iter()
+                    .map(|one| one.map_err(of_batch))
+                    .collect()
             }
-            outcomes
-                .into_iter()
-                .map(|one| one.map_err(of_batch))
-                .collect()
-        }
-        Err(error) => {
-            let failure = failure_of(&error);
-            if failure == StoreFailure::Unavailable {
-                // It may have landed all the same. To look for nothing costs little.
-                for batch in batches {
-                    due.committed(batch.space, bytes_of(&batch.batch));
+            Err(error) => {
+                let failure = failure_of(&error);
+                if failure == StoreFailure::Unavailable {
+                    // It may have landed all the same. To look for nothing costs little.
+                    for batch in batches {
+                        self.due.committed(batch.space, bytes_of(&batch.batch));
+                    }
                 }
+                vec![Err(failure); batches.len()]
             }
-            vec![Err(failure); batches.len()]
         }
     }
 }

@@ -3,6 +3,9 @@
 //!
 //! No commit and no peer waits for it. What fails is made again in the next
 //! round; nothing is marked as written before it is there.
+//!
+//! Only what belongs to the shards held here is written. Of a shard that comes to be
+//! held, what its last holder left is looked for.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -94,6 +97,8 @@ struct Task {
 
 impl Task {
     async fn run(mut self, mut commands: mpsc::Receiver<Command>) {
+        let mut held = self.shared.held.clone();
+        let mut shards: BTreeSet<Shard> = held.borrow_and_update().shards().collect();
         self.list_carried().await;
         // What an earlier process left, and what could not be written: looked for in the store.
         let mut sweep = Some(Instant::now() + self.shared.config.flush_after);
@@ -116,6 +121,19 @@ impl Task {
                     }
                     None => return,
                 },
+                // Where nobody keeps leases any more, none comes to be held.
+                Ok(()) = held.changed() => {
+                    let now: BTreeSet<Shard> = held.borrow_and_update().shards().collect();
+                    let is_more = !now.is_subset(&shards);
+                    shards = now;
+                    if !is_more {
+                        continue;
+                    }
+                    self.list_carried().await;
+                    let soon = Instant::now() + self.shared.config.flush_after;
+                    sweep = Some(sweep.map_or(soon, |sweep| sweep.min(soon)));
+                    continue;
+                }
                 () = self.shared.due.wait(), if !is_failing => (None, false, false),
                 () = sleep_until(sweep.unwrap_or_else(|| Instant::now() + RETRY)), if sweep.is_some() => (None, false, true),
             };
@@ -161,14 +179,28 @@ impl Task {
         whole
     }
 
-    /// Writes what no segment holds yet. False if any of it could not be written.
+    /// Writes what no segment holds yet. False if any of it could not be written, or no
+    /// shard is held.
     async fn write_segments(&self) -> bool {
+        let shards: Vec<Shard> = self.shared.held.borrow().shards().collect();
+        let mut whole = !shards.is_empty();
+        for shard in shards {
+            whole &= self.write_segments_of(shard).await;
+        }
+        whole
+    }
+
+    async fn write_segments_of(&self, shard: Shard) -> bool {
         let mut failed = BTreeSet::new();
         loop {
+            if self.shared.held.borrow().lease_of(shard).is_none() {
+                // Lost meanwhile, with what was yet to be written of it.
+                return false;
+            }
             let spaces = match self
                 .shared
                 .store
-                .spaces_to_segment(Shard(0), SPACES_AT_ONCE + failed.len())
+                .spaces_to_segment(shard, SPACES_AT_ONCE + failed.len())
                 .await
             {
                 Ok(spaces) => spaces,
@@ -195,8 +227,9 @@ impl Task {
 
     async fn write_space(&self, space: ContentId) -> bool {
         loop {
-            let Some(lease) = *self.shared.lease.borrow() else {
-                return false;
+            let Some(lease) = self.shared.lease_for(&space) else {
+                // Whoever comes to hold its shard looks for it.
+                return true;
             };
             let mut fresh = [0; 16];
             if let Err(error) = getrandom::fill(&mut fresh) {
@@ -229,7 +262,8 @@ impl Task {
         }
     }
 
-    /// After a start: the spaces whose record in the bucket is not the store's.
+    /// After a start, and when a shard comes to be held: the spaces held here whose record
+    /// in the bucket is not the store's.
     async fn list_carried(&mut self) {
         let mut unknown: BTreeMap<ContentId, u64> = BTreeMap::new();
         let mut there = self.bucket.list_carried();
@@ -260,7 +294,8 @@ impl Task {
             };
             after = page.last().map(|carried| carried.space);
             for carried in &page {
-                if unknown.remove(&carried.space) != Some(carried.revision) {
+                let is_written = unknown.remove(&carried.space) == Some(carried.revision);
+                if !is_written && self.shared.lease_for(&carried.space).is_some() {
                     self.changed.insert(carried.space, Carried::from(carried));
                 }
             }
@@ -287,6 +322,10 @@ impl Task {
             }
         }
         for (space, record) in std::mem::take(&mut self.changed) {
+            if self.shared.lease_for(&space).is_none() {
+                // Whoever comes to hold its shard writes it.
+                continue;
+            }
             if let Err(error) = self.bucket.put_carried(&record).await {
                 tracing::error!(%error, "a space's record could not be written to the bucket");
                 self.changed.insert(space, record);

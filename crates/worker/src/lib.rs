@@ -2,9 +2,9 @@
 //!
 //! A worker hears front-ends over a link. One task hears the link and knows
 //! which connection is in which space (`router`); a task per connection parses
-//! what its peer sends; a task per open space drives an engine; one task commits
-//! what all of them hand it; threads of their own check signatures; one task
-//! writes to the bucket; one keeps the lease. Each hands on over a bounded
+//! what its peer sends; a task per open space drives an engine; a task per shard
+//! commits what they hand it; threads of their own check signatures; one task
+//! writes to the bucket; one keeps the leases. Each hands on over a bounded
 //! channel and waits where that is full, so that a slow part slows what feeds
 //! it, down to the socket, and nothing else.
 
@@ -25,4 +25,4 @@ mod worker;
 
 pub use config::WorkerConfig;
 pub use metrics::WorkerMetrics;
-pub use worker::{StartError, Worker};
+pub use worker::{CarryError, StartError, Worker};

@@ -22,6 +22,8 @@ pub struct WorkerMetrics {
     pub unplaceable: IntCounter,
     /// Spaces by temperature: `open` are in memory, the rest cost rows alone.
     pub spaces: IntGaugeVec,
+    /// Shards whose lease this worker holds.
+    pub shards: IntGauge,
     /// 1 while the last attempt to write to the bucket failed, else 0.
     pub flush_failing: IntGauge,
     /// Segments written.
@@ -76,6 +78,7 @@ impl WorkerMetrics {
                 Opts::new("minca_host_spaces", "Spaces by temperature"),
                 &["temperature"],
             )?,
+            shards: IntGauge::new("minca_host_shards", "Shards whose lease this process holds")?,
             flush_failing: IntGauge::new(
                 "minca_host_flush_failing",
                 "1 while the last attempt to write to the bucket failed",
@@ -96,6 +99,7 @@ impl WorkerMetrics {
         registry.register(Box::new(metrics.commits_failed.clone()))?;
         registry.register(Box::new(metrics.unplaceable.clone()))?;
         registry.register(Box::new(metrics.spaces.clone()))?;
+        registry.register(Box::new(metrics.shards.clone()))?;
         registry.register(Box::new(metrics.flush_failing.clone()))?;
         registry.register(Box::new(metrics.segments.clone()))?;
         registry.register(Box::new(metrics.flushes_failed.clone()))?;

@@ -12,6 +12,7 @@ use minca_record::json::{self, Value};
 use minca_sync::close::Close;
 use minca_sync::sum::Sum;
 use prometheus::IntGauge;
+use store::Lease;
 use tokio::sync::mpsc;
 
 use crate::shared::Shared;
@@ -41,13 +42,12 @@ pub(crate) async fn open_and_run(
             Input::Message { .. } | Input::Room { .. } | Input::Leave { .. } => continue,
         };
         let refusal = match open(&shared, space).await {
-            Ok(Some(opened)) => {
+            Ok(opened) => {
                 let _open = CountedOpen::new(&shared);
                 let task = SpaceTask::new(Arc::clone(&shared), space, opened, inputs, to_front);
                 return Box::pin(task.run(input)).await;
             }
-            Ok(None) => Close::NotAReader,
-            Err(()) => Close::CouldNotOpen,
+            Err(refusal) => refusal,
         };
         let code = refusal.code();
         let _ = to_front.send(ToFront::Refused { connection, code }).await;
@@ -73,6 +73,9 @@ impl Drop for CountedOpen {
 
 /// What a space's task begins with.
 pub(crate) struct Opened {
+    /// What it is written under: held before anything was read of the space, so that
+    /// nobody else has written since, unless it is lost.
+    pub(crate) lease: Lease,
     /// Count and sum of every collection with at least one version.
     pub(crate) sums: Vec<(String, Sum)>,
     /// Who may write what, by the access versions stored.
@@ -81,36 +84,43 @@ pub(crate) struct Opened {
     pub(crate) read_key: Option<Did>,
 }
 
-async fn open(shared: &Shared, space: ContentId) -> Result<Option<Opened>, ()> {
-    if shared.lease.borrow().is_none() {
-        tracing::warn!("a space is not opened while the lease is lost");
-        return Err(());
-    }
-    shared.committer.settle().await.map_err(|_| ())?;
-    let failed = |error: store::StoreError| tracing::error!(%error, "a space could not be opened");
-    let Some(door) = shared.store.door(&space).await.map_err(failed)? else {
-        return Ok(None);
+/// Opens a space, or says what whoever waits for it is refused with.
+async fn open(shared: &Shared, space: ContentId) -> Result<Opened, Close> {
+    let Some(lease) = shared.lease_for(&space) else {
+        // Another worker serves it, or will.
+        return Err(Close::TryAgainLater);
     };
-    let Some(opened) = shared.store.open(&space).await.map_err(failed)? else {
-        return Ok(None);
+    let settled = shared.committer.settle(lease.shard).await;
+    settled.map_err(|_| Close::CouldNotOpen)?;
+    let failed = |error: store::StoreError| {
+        tracing::error!(%error, "a space could not be opened");
+        Close::CouldNotOpen
     };
+    let door = shared.store.door(&space).await.map_err(failed)?;
+    let door = door.ok_or(Close::NotAReader)?;
+    let opened = shared.store.open(&space).await.map_err(failed)?;
+    let opened = opened.ok_or(Close::NotAReader)?;
     let constitution = read_constitution(space, &opened.constitution).ok_or_else(|| {
         tracing::error!("a space's stored constitution does not check out");
+        Close::CouldNotOpen
     })?;
     // Replaying a long history takes too long for a thread that serves.
     let access = opened.access;
     let judge = tokio::task::spawn_blocking(move || Judge::open(constitution, &access));
     let judge = judge.await.map_err(|error| {
         tracing::error!(%error, "a space's history could not be replayed");
+        Close::CouldNotOpen
     })?;
     let judge = judge.map_err(|error| {
         tracing::error!(%error, "a space could not be opened");
+        Close::CouldNotOpen
     })?;
-    Ok(Some(Opened {
+    Ok(Opened {
+        lease,
         sums: opened.sums,
         judge,
         read_key: door.read_key,
-    }))
+    })
 }
 
 /// The constitution as it is stored: without its id, which is the space's.

@@ -4,6 +4,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use engine::Millis;
+use minca_record::content_id::ContentId;
 use minca_record::did::Did;
 use store::{Lease, Store};
 use tokio::sync::watch;
@@ -12,6 +13,7 @@ use tokio::time::Instant;
 use crate::committer::Committer;
 use crate::config::WorkerConfig;
 use crate::due::DueSpaces;
+use crate::lease::Leases;
 use crate::metrics::WorkerMetrics;
 use crate::verify_pool::VerifyPool;
 
@@ -23,8 +25,8 @@ pub(crate) struct Shared {
     pub(crate) store: Arc<dyn Store>,
     pub(crate) committer: Committer,
     pub(crate) pool: VerifyPool,
-    /// The lease of the moment; `None` while this worker owns nothing.
-    pub(crate) lease: watch::Receiver<Option<Lease>>,
+    /// The leases of the moment.
+    pub(crate) held: watch::Receiver<Leases>,
     /// What the bucket lacks.
     pub(crate) due: Arc<DueSpaces>,
     pub(crate) metrics: WorkerMetrics,
@@ -33,6 +35,11 @@ pub(crate) struct Shared {
 }
 
 impl Shared {
+    /// What a space is written under now; `None` where its shard isn't held here.
+    pub(crate) fn lease_for(&self, space: &ContentId) -> Option<Lease> {
+        self.held.borrow().lease_of(self.store.shard_of(space))
+    }
+
     /// The engines' clock.
     pub(crate) fn now(&self) -> Millis {
         u64::try_from(self.started.elapsed().as_millis()).unwrap_or(Millis::MAX)

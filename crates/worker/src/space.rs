@@ -16,10 +16,12 @@ use link::{ConnectionId, ToFront};
 use minca_record::content_id::ContentId;
 use minca_record::did::Did;
 use minca_sync::close::Close;
-use tokio::sync::{mpsc, oneshot};
+use store::Lease;
+use tokio::sync::{mpsc, oneshot, watch};
 use tokio::time::{Duration, Instant};
 
 use crate::committer::failure_of;
+use crate::lease::{self, Leases};
 use crate::metrics::WorkerMetrics;
 use crate::opening::Opened;
 use crate::shared::Shared;
@@ -81,6 +83,9 @@ pub(crate) struct SpaceTask {
     space: ContentId,
     /// The read key peers of a private space must have been let in on.
     read_key: Option<Did>,
+    /// What it is written under.
+    lease: Lease,
+    held: watch::Receiver<Leases>,
     engine: Engine,
     inputs: mpsc::Receiver<Input>,
     to_front: LinkSender<ToFront>,
@@ -98,6 +103,7 @@ impl SpaceTask {
         to_front: LinkSender<ToFront>,
     ) -> SpaceTask {
         let Opened {
+            lease,
             sums,
             judge,
             read_key,
@@ -105,6 +111,8 @@ impl SpaceTask {
         let config = EngineConfig::default();
         let engine = Engine::new(shared.node, sums, judge, read_key, config);
         SpaceTask {
+            lease,
+            held: shared.held.clone(),
             shared,
             space,
             read_key,
@@ -136,6 +144,11 @@ impl SpaceTask {
                 just_ticked = false;
                 tokio::select! {
                     biased;
+                    () = lease::lost(&mut self.held, &self.lease) => {
+                        // Whoever dials again may come to the worker that has it now.
+                        self.let_everyone_go(Close::TryAgainLater.code()).await;
+                        return self.inputs;
+                    }
                     Some(event) = self.under_way.next(), if !self.under_way.is_empty() => Some(event),
                     input = self.inputs.recv() => match input {
                         Some(Input::LetGo { who, done }) => {
@@ -307,6 +320,7 @@ impl SpaceTask {
     async fn carry_out(&mut self, effect: Effect) -> Next {
         let shared = Arc::clone(&self.shared);
         let space = self.space;
+        let lease = self.lease;
         match effect {
             Effect::Verify {
                 job,
@@ -360,7 +374,7 @@ impl SpaceTask {
                 }
             })),
             Effect::Commit { job, batch } => self.under_way.push(Box::pin(async move {
-                let outcome = shared.committer.commit(space, batch).await;
+                let outcome = shared.committer.commit(lease, space, batch).await;
                 Event::Committed { job, outcome }
             })),
             Effect::Send { peer, message } => {

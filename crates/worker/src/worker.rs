@@ -6,7 +6,7 @@ use bucket::{Bucket, FlushPolicy};
 use link::channel::WorkerEnd;
 use minca_record::content_id::ContentId;
 use minca_record::did::Did;
-use store::{CarriedSpace, Holder, Lease, NewSpace, Shard, Store, StoreError};
+use store::{CarriedSpace, Holder, Lease, NewSpace, Store, StoreError};
 use tokio::sync::{Mutex, mpsc, oneshot, watch};
 use tokio::task::JoinHandle;
 use tokio::time::Instant;
@@ -15,7 +15,7 @@ use crate::committer::Committer;
 use crate::config::WorkerConfig;
 use crate::due::DueSpaces;
 use crate::flush::Flusher;
-use crate::lease;
+use crate::lease::Keeper;
 use crate::metrics::WorkerMetrics;
 use crate::router::{Order, Router};
 use crate::shared::Shared;
@@ -28,10 +28,21 @@ const ORDERS_WAITING: usize = 16;
 /// Why a worker could not start.
 #[derive(Debug, thiserror::Error)]
 pub enum StartError {
-    #[error("the lease could not be taken: {0}")]
+    #[error("the leases could not be taken: {0}")]
     Store(#[from] StoreError),
     #[error("the threads that check signatures could not be started: {0}")]
     Threads(#[from] std::io::Error),
+}
+
+/// Why a space's row was not changed.
+#[derive(Debug, thiserror::Error)]
+pub enum CarryError {
+    /// Another worker writes this space, or nobody does for the moment.
+    #[error("this host does not hold the space's shard: ask the one that does, or try again")]
+    NotHere,
+    /// The store failed.
+    #[error(transparent)]
+    Store(#[from] StoreError),
 }
 
 /// A running worker. Dropping it leaves its tasks running; call [`Worker::stop`].
@@ -41,21 +52,21 @@ pub struct Worker {
     flusher: Flusher,
     /// Taken by whoever stops the worker.
     tasks: Mutex<Option<Tasks>>,
-    stop_lease: watch::Sender<bool>,
+    stop_leases: watch::Sender<bool>,
 }
 
 /// What a stop waits for.
 struct Tasks {
     router: JoinHandle<()>,
-    lease: JoinHandle<()>,
+    leases: JoinHandle<()>,
 }
 
 impl Worker {
-    /// Takes the lease and starts all tasks. `node` is the host's DID, `holder`
+    /// Takes the leases that are free and starts all tasks. `node` is the host's DID, `holder`
     /// this process, `end` the link to the front-end.
     ///
     /// # Errors
-    /// [`StartError`]. Waits where another process holds the lease.
+    /// [`StartError`]. Waits where others hold all leases.
     pub async fn start(
         config: WorkerConfig,
         node: Did,
@@ -65,23 +76,16 @@ impl Worker {
         end: WorkerEnd,
         metrics: WorkerMetrics,
     ) -> Result<Worker, StartError> {
-        // One worker writes every shard; SQLite has one.
-        let held = lease::take(&store, Shard(0), holder, config.lease).await?;
-        let (lease_now, lease) = watch::channel(Some(held));
-        let (stop_lease, lease_stop) = watch::channel(false);
-        let keep = lease::keep(
-            Arc::clone(&store),
-            held,
-            config.lease,
-            lease_now,
-            lease_stop,
-        );
+        let count = metrics.shards.clone();
+        let keeper = Keeper::start(Arc::clone(&store), holder, config.lease, count);
+        let (keeper, held) = keeper.await?;
+        let (stop_leases, leases_stop) = watch::channel(false);
         let pool = VerifyPool::start(config.verify_threads)?;
         let due = Arc::new(DueSpaces::new(FlushPolicy {
             after: config.flush_after,
             bytes: config.segment_bytes as u64,
         }));
-        let committer = Committer::start(Arc::clone(&store), lease.clone(), Arc::clone(&due));
+        let committer = Committer::start(&store, &held, &due, config.commits_at_once);
         let shared = Arc::new(Shared {
             due,
             config,
@@ -89,7 +93,7 @@ impl Worker {
             store,
             committer,
             pool,
-            lease,
+            held,
             metrics,
             started: Instant::now(),
         });
@@ -102,31 +106,32 @@ impl Worker {
             orders,
             tasks: Mutex::new(Some(Tasks {
                 router: tokio::spawn(router),
-                lease: tokio::spawn(keep),
+                leases: tokio::spawn(keeper.keep(leases_stop)),
             })),
-            stop_lease,
+            stop_leases,
         })
     }
 
-    /// Whether it owns what it serves.
+    /// Whether it holds a shard at least.
     pub fn is_ready(&self) -> bool {
-        self.shared.lease.borrow().is_some()
+        !self.shared.held.borrow().is_empty()
     }
 
-    /// Whether the lease was taken over by another process: this one stores nothing
+    /// Whether other processes took over the last lease it had: this one stores nothing
     /// any more, and is to be stopped.
-    pub fn has_lost_its_lease(&self) -> bool {
-        // The task that keeps the lease ends where there is none left to keep.
-        self.shared.lease.has_changed().is_err()
+    pub fn has_lost_its_leases(&self) -> bool {
+        // The task that keeps leases ends where there is none left to keep.
+        self.shared.held.has_changed().is_err()
     }
 
     /// Holds a space from now on, or changes its read key; peers let in on
     /// another are let go.
     ///
     /// # Errors
-    /// The store's.
-    pub async fn carry(&self, space: &NewSpace) -> Result<CarriedSpace, StoreError> {
-        let carried = self.shared.store.carry(&self.held()?, space).await?;
+    /// [`CarryError`].
+    pub async fn carry(&self, space: &NewSpace) -> Result<CarriedSpace, CarryError> {
+        let lease = self.lease_for(&space.space)?;
+        let carried = self.shared.store.carry(&lease, space).await?;
         // Nobody stays in on an older key for as long as a slow bucket takes.
         self.let_go(space.space, LetGo::AllButOn(carried.read_key))
             .await;
@@ -138,13 +143,10 @@ impl Worker {
     /// False where it was not held.
     ///
     /// # Errors
-    /// The store's.
-    pub async fn stop_carrying(&self, space: ContentId) -> Result<bool, StoreError> {
-        let was_held = self
-            .shared
-            .store
-            .stop_carrying(&self.held()?, &space)
-            .await?;
+    /// [`CarryError`].
+    pub async fn stop_carrying(&self, space: ContentId) -> Result<bool, CarryError> {
+        let lease = self.lease_for(&space)?;
+        let was_held = self.shared.store.stop_carrying(&lease, &space).await?;
         self.let_go(space, LetGo::Everyone).await;
         self.flusher.space_dropped(space).await;
         Ok(was_held)
@@ -168,7 +170,7 @@ impl Worker {
     }
 
     /// Stops, once the front-end is gone: open spaces come to rest, the bucket gets
-    /// what it lacks, the lease is given back. True when the bucket has everything.
+    /// what it lacks, the leases are given back. True when the bucket has everything.
     pub async fn stop(&self) -> bool {
         let Some(tasks) = self.tasks.lock().await.take() else {
             return false;
@@ -179,22 +181,22 @@ impl Worker {
                 "the task that hears the link failed"
             );
         }
-        if self.shared.committer.settle().await.is_err() {
-            tracing::error!("the task that commits is gone");
+        if self.shared.committer.settle_all().await.is_err() {
+            tracing::error!("a task that commits is gone");
         }
         let flushed = self.flusher.stop().await;
-        self.stop_lease.send_replace(true);
-        if let Err(error) = tasks.lease.await {
+        self.stop_leases.send_replace(true);
+        if let Err(error) = tasks.leases.await {
             tracing::error!(
                 panicked = error.is_panic(),
-                "the task that keeps the lease failed"
+                "the task that keeps the leases failed"
             );
         }
         flushed
     }
 
-    fn held(&self) -> Result<Lease, StoreError> {
-        self.shared.lease.borrow().ok_or(StoreError::Fenced)
+    fn lease_for(&self, space: &ContentId) -> Result<Lease, CarryError> {
+        self.shared.lease_for(space).ok_or(CarryError::NotHere)
     }
 
     async fn let_go(&self, space: ContentId, who: LetGo) {

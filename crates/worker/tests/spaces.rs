@@ -287,7 +287,7 @@ async fn a_worker_whose_lease_was_taken_over_stores_nothing_and_says_so() {
     };
     let (mut host, space, mut pen) = running(config).await;
     host.front.join(1, space.id(), key(1).did()).await;
-    assert!(host.worker.is_ready() && !host.worker.has_lost_its_lease());
+    assert!(host.worker.is_ready() && !host.worker.has_lost_its_leases());
 
     host.store.renews_nothing.store(true, Ordering::SeqCst);
     let hour = Duration::from_secs(3_600);
@@ -301,7 +301,7 @@ async fn a_worker_whose_lease_was_taken_over_stores_nothing_and_says_so() {
             .unwrap();
     }
     host.store.renews_nothing.store(false, Ordering::SeqCst);
-    while !host.worker.has_lost_its_lease() {
+    while !host.worker.has_lost_its_leases() {
         tokio::time::sleep(Duration::from_millis(20)).await;
     }
     assert!(!host.worker.is_ready());

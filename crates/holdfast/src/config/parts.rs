@@ -26,6 +26,8 @@ impl Config {
             verify_threads: count(self.verify_threads()),
             idle_close: seconds(self.space_idle_seconds),
             lease: seconds(self.lease_seconds),
+            // The others are for reading, for leases and for the bucket's task.
+            commits_at_once: count((self.store.connections / 4).max(1)),
             flush_after: seconds(self.bucket.flush_after_seconds),
             segment_bytes: count(self.bucket.segment_bytes),
         }

@@ -10,6 +10,10 @@ use crate::failure::{corrupt, unavailable};
 
 static MIGRATIONS: Migrator = sqlx::migrate!("../../migrations/postgres");
 
+/// Into how many shards a database is divided where nothing else is said: more than there
+/// will be hosts, so that they can be dealt out evenly.
+pub const DEFAULT_SHARDS: u32 = 64;
+
 /// What [`migrate`] found and made.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Migrated {
@@ -22,8 +26,8 @@ pub struct Migrated {
 }
 
 /// Brings a database's schema up to this program's, under an advisory lock, so that of
-/// several that do it at once one does. An empty database is divided into `shards`; any
-/// other keeps the number it has, which must be the one asked for, if one was.
+/// several that do it at once one does. An empty database is divided into `shards`, or
+/// [`DEFAULT_SHARDS`]; any other keeps the number it has, which must be the one asked for, if one was.
 ///
 /// # Errors
 /// [`OpenError`]; [`StoreError::UnknownSchema`] within it where a newer program has been
@@ -40,7 +44,7 @@ pub async fn migrate(
     }
     MIGRATIONS.run(&mut connection).await.map_err(migrating)?;
     sqlx::query("INSERT INTO deployment (shards) VALUES ($1) ON CONFLICT DO NOTHING")
-        .bind(i32::try_from(shards.unwrap_or(1)).unwrap_or(i32::MAX))
+        .bind(i32::try_from(shards.unwrap_or(DEFAULT_SHARDS)).unwrap_or(i32::MAX))
         .execute(&mut connection)
         .await
         .map_err(failed)?;

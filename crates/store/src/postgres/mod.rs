@@ -30,7 +30,7 @@ use crate::{
     Store, StoreError, StoreWriter, TakeLease,
 };
 
-pub use migrate::{Migrated, migrate};
+pub use migrate::{DEFAULT_SHARDS, Migrated, migrate};
 pub use open::OpenError;
 pub use options::PostgresOptions;
 

@@ -42,12 +42,33 @@ pub struct Running {
 }
 
 impl Running {
+    /// One over SQLite.
     pub async fn start(config: WorkerConfig) -> Running {
         let folder = tempfile::tempdir().unwrap();
         let database = folder.path().join("db");
         std::fs::create_dir(&database).unwrap();
+        let store = Arc::new(SqliteStore::open(&database).await.unwrap());
+        Running::start_in(folder, config, store, Holder([7; 16])).await
+    }
+
+    /// One over a store that others may have open.
+    pub async fn start_on(
+        config: WorkerConfig,
+        store: Arc<dyn ::store::Store>,
+        holder: Holder,
+    ) -> Running {
+        let folder = tempfile::tempdir().unwrap();
+        Running::start_in(folder, config, store, holder).await
+    }
+
+    async fn start_in(
+        folder: tempfile::TempDir,
+        config: WorkerConfig,
+        store: Arc<dyn ::store::Store>,
+        holder: Holder,
+    ) -> Running {
         std::fs::create_dir(folder.path().join("bucket")).unwrap();
-        let store = Arc::new(Faulty::new(SqliteStore::open(&database).await.unwrap()));
+        let store = Arc::new(Faulty::new(store));
         let objects = FolderStore::open(folder.path().join("bucket"), "test")
             .await
             .unwrap();
@@ -57,7 +78,7 @@ impl Running {
         let worker = Worker::start(
             config,
             key(900).did(),
-            Holder([7; 16]),
+            holder,
             Arc::clone(&store) as Arc<dyn ::store::Store>,
             bucket,
             end,

@@ -1,5 +1,6 @@
 //! A store that does what it is told to do wrong, over one that works.
 
+use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::time::Duration;
 
@@ -9,17 +10,19 @@ use minca_record::content_id::ContentId;
 use minca_sync::item::Item;
 use store::{
     BatchError, CarriedSpace, Door, Holder, Lease, NewSpace, Run, SegmentRow, Shard, SpaceBatch,
-    SqliteStore, Store, StoreError, StoreWriter, TakeLease,
+    Store, StoreError, StoreWriter, TakeLease,
 };
 use tokio::sync::Semaphore;
 
 /// See the module's documentation.
 pub struct Faulty {
-    pub inner: SqliteStore,
+    pub inner: Arc<dyn Store>,
     /// A commit takes a permit first.
     pub commits: Semaphore,
     /// Commits that wait for one.
     pub commits_waiting: AtomicUsize,
+    /// The most there were at a time.
+    pub most_commits_waiting: AtomicUsize,
     /// A lease can't be renewed.
     pub renews_nothing: AtomicBool,
     pub panics_at_open: AtomicBool,
@@ -27,11 +30,12 @@ pub struct Faulty {
 }
 
 impl Faulty {
-    pub fn new(inner: SqliteStore) -> Faulty {
+    pub fn new(inner: Arc<dyn Store>) -> Faulty {
         Faulty {
             inner,
             commits: Semaphore::new(1_000_000),
             commits_waiting: AtomicUsize::new(0),
+            most_commits_waiting: AtomicUsize::new(0),
             renews_nothing: AtomicBool::new(false),
             panics_at_open: AtomicBool::new(false),
             panics_at_commit: AtomicBool::new(false),
@@ -48,7 +52,12 @@ impl Faulty {
 
     /// Waits until a commit is held up.
     pub async fn until_a_commit_waits(&self) {
-        while self.commits_waiting.load(Ordering::SeqCst) == 0 {
+        self.until_commits_wait(1).await;
+    }
+
+    /// Waits until so many commits are held up.
+    pub async fn until_commits_wait(&self, count: usize) {
+        while self.commits_waiting.load(Ordering::SeqCst) < count {
             tokio::time::sleep(Duration::from_millis(2)).await;
         }
     }
@@ -141,7 +150,9 @@ impl Store for Faulty {
             !self.panics_at_commit.swap(false, Ordering::SeqCst),
             "told to"
         );
-        self.commits_waiting.fetch_add(1, Ordering::SeqCst);
+        let before = self.commits_waiting.fetch_add(1, Ordering::SeqCst);
+        self.most_commits_waiting
+            .fetch_max(before + 1, Ordering::SeqCst);
         self.commits.acquire().await.unwrap().forget();
         self.commits_waiting.fetch_sub(1, Ordering::SeqCst);
         self.inner.commit(lease, batches).await
