@@ -26,9 +26,10 @@
 //!   outside strikes into it as a rule, and then it is `at(seen)`; else it starts from
 //!   what is known of the whole history, or of the last such set, and goes through
 //!   what differs (`seen`). Views are remembered up to a budget of bytes.
-//! - **`may`** asks about each role definition's author once for an invocation, with
-//!   a stack of its own (`may`), and remembers the answers in own views, which
-//!   never change.
+//! - **`may`** asks about each role definition's author once for a question, with a
+//!   stack of its own (`may`). Invocations that the same grants fit are one question.
+//!   The answers are remembered: in own views they never change, among valid events
+//!   until what is valid does.
 //!
 //! Everything is metered ([`History::spent`]), and a replay can be left off when it has
 //! spent enough and gone on with later ([`History::advance`]).
