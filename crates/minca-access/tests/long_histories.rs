@@ -141,3 +141,40 @@ fn what_rests_on_a_struck_start_is_judged_to_the_end() {
     assert!(matches!(status, Some(Status::Struck { .. })), "{status:?}");
     assert_eq!(history.status(&id(LONG - 1)), Some(Status::Applied));
 }
+
+/// Views of 300 different `seen`, each a replay of its own as a revoke strikes.
+#[test]
+fn views_that_are_remembered_take_no_more_than_their_budget() {
+    const BUDGET: usize = 64 << 10;
+    const EVENTS: usize = 300;
+    let constitution = constitution();
+    let mut within = History::with_budget(&constitution, BUDGET);
+    let mut beyond = History::new(&constitution);
+    let mut seen = Vec::new();
+    let target = account(1).to_string().into();
+    let revoke = event(EVENTS, 1, Vec::new(), Kind::Revoke { target });
+    let chain = (0..EVENTS).map(|number| {
+        let next = event(
+            number,
+            (number % 2) as u8,
+            seen.clone(),
+            assign(3, "admin", true),
+        );
+        seen = vec![next.id];
+        next
+    });
+    for event in chain.chain([revoke]) {
+        within.add(event.clone());
+        beyond.add(event);
+    }
+    for number in 0..EVENTS {
+        let seen = [id(number)];
+        assert_eq!(within.seen_as(&seen), beyond.seen_as(&seen));
+        let bytes = within.remembered_bytes();
+        assert!(bytes <= BUDGET, "{bytes} bytes after {number}");
+    }
+    assert!(
+        beyond.remembered_bytes() > BUDGET,
+        "there was something to forget"
+    );
+}
